@@ -11,6 +11,7 @@ auto worker_grid(const P& p) {
   if constexpr (requires { p.grid(); }) return p.grid();
   else return p;
 }
+/// The type of the extents of a partition or of a grid, such as extents<2, 3>.
 template <class P>
 using grid_shape = typename P::extents_type;
 

@@ -13,10 +13,10 @@ namespace partita {
 
 /// The broadcast of the two operands of a binary operation. Requires shapes that broadcast to each other [shape_error].
 struct broadcast_picture {
-  shape_list lhs;
-  shape_list rhs;
-  broadcast_dimensions_list dims;
-  resolved_broadcast all;
+  shape_list lhs;                  ///< the shape of the first operand
+  shape_list rhs;                  ///< the shape of the second operand
+  broadcast_dimensions_list dims;  ///< the broadcast_dimensions of the operand of lower rank
+  resolved_broadcast all;          ///< the shape of the result, and the result dimensions of both operands
 
   PARTITA_DECL broadcast_picture(const shape_list& left, const shape_list& right,
                                  const broadcast_dimensions_list& dimensions = {});
@@ -28,7 +28,7 @@ namespace detail {
 /// repetition of the whole operand.
 struct cell_drawing {
   enum class kind { own_extent, expanded, repeated } fill = kind::own_extent;
-  std::size_t extent = 0;
+  std::size_t extent = 0;  ///< the extent of the result
 };
 
 /// Lists the result dimensions that the adjoint of a broadcast sums over for an operand, as "adjoint sums 0, 2".

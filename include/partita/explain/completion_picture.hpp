@@ -10,63 +10,59 @@
 namespace partita {
 namespace detail {
 
-template <class Graph>
-const graph_reshard* find_reshard(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
-  for (const graph_reshard& move : done.reshards)
-    if (move.operation == o && move.tensor == t) return &move;
-  return nullptr;
-}
-
 /// Draws a program from top to bottom: a line for each value, and arcs on the left from a value to the operations that
 /// read it.
 template <class Graph>
 class program_listing {
  public:
   explicit program_listing(const completion_of<Graph>& done)
-      : result_(done), g_(*done.program), value_rows_(g_.values(), 0), has_reader_(g_.values(), 0) {
-    for (std::size_t o = 0; o < g_.operations(); ++o)
-      for (std::size_t i = 0; i < g_.operation(o).operands; ++i) has_reader_[g_.operand(g_.operation(o), i).number] = 1;
+      : completion_(done), graph_(*done.program), value_rows_(graph_.values(), 0), has_reader_(graph_.values(), 0) {
+    for (std::size_t o = 0; o < graph_.operations(); ++o)
+      for (std::size_t i = 0; i < graph_.operation(o).operands; ++i)
+        has_reader_[graph_.operand(graph_.operation(o), i).number] = 1;
     long_text title("mesh");
-    for (std::size_t a = 0; a < g_.on().rank(); ++a)
-      title << (a > 0 ? " x " : " ") << g_.on().axes[a].name() << " " << g_.on().size(a);
+    for (std::size_t a = 0; a < graph_.on().rank(); ++a)
+      title << (a > 0 ? " x " : " ") << graph_.on().axes[a].name() << " " << graph_.on().size(a);
     rows_.add(title, "", true, detail::dark_colour.ink);
-    for (std::uint32_t v = 0; v < g_.values(); ++v)
-      if (g_[value{v}].producer == Graph::none)
-        add_value(value{v}, long_text() << name_of(g_, value{v}) << " " << text_of(g_[value{v}].shape));
-    for (std::size_t o = 0; o < g_.operations(); ++o) add_operation(o);
+    for (std::uint32_t v = 0; v < graph_.values(); ++v)
+      if (graph_[value{v}].producer == Graph::none)
+        add_value(value{v}, long_text() << name_of(graph_, value{v}) << " " << text_of(graph_[value{v}].shape));
+    for (std::size_t o = 0; o < graph_.operations(); ++o) add_operation(o);
   }
-  long_text svg() { return rows_.svg(); }
+  long_text svg() { return rows_.svg(); }  ///< The drawing as SVG.
 
  private:
   void add_value(value v, const long_text& description) {
-    value_rows_[v.number] = rows_.add_value(description, text_of(result_[v]), g_.annotation(v) != nullptr);
+    value_rows_[v.number] = rows_.add_value(description, text_of(completion_[v]), graph_.annotation(v) != nullptr);
   }
   void add_operation(std::size_t o) {
-    const typename Graph::node& n = g_.operation(o);
+    const typename Graph::node& n = graph_.operation(o);
     std::vector<bool> moves;
     for (std::size_t i = 0; i < n.operands; ++i) {
-      const graph_reshard* move = find_reshard(result_, o, i);
+      const graph_reshard* move = completion_.reshard_of(o, i);
       if (move != nullptr)
-        rows_.add_move(long_text("    ") << steps_text(result_.plan(*move)) << " of " << name_of(g_, g_.operand(n, i)),
-                       text_of(move->to));
+        rows_.add_move(
+            long_text("    ") << steps_text(completion_.plan(*move)) << " of " << name_of(graph_, graph_.operand(n, i)),
+            text_of(move->to));
       moves.push_back(move != nullptr);
     }
     for (std::size_t i = 0; i < n.operands; ++i)
-      rows_.add_arc(value_rows_[g_.operand(n, i).number], rows_.rows(), moves[i]);
+      rows_.add_arc(value_rows_[graph_.operand(n, i).number], rows_.rows(), moves[i]);
     for (std::size_t j = 0; j < n.results; ++j) {
-      const value v = g_.of(n, n.operands + j);
-      const graph_reshard* move = find_reshard(result_, o, n.operands + j);
+      const value v = graph_.of(n, n.operands + j);
+      const graph_reshard* move = completion_.reshard_of(o, n.operands + j);
       if (j > 0 && has_reader_[v.number] == 0 && move == nullptr) continue;  // no operation reads the value
-      add_value(v, j == 0 ? name_of(n) : name_of(g_, v));
-      if (move != nullptr) rows_.add_move(long_text("    then ") << steps_text(result_.plan(*move)), text_of(move->to));
+      add_value(v, j == 0 ? name_of(n) : name_of(graph_, v));
+      if (move != nullptr)
+        rows_.add_move(long_text("    then ") << steps_text(completion_.plan(*move)), text_of(move->to));
     }
   }
 
-  const completion_of<Graph>& result_;
-  const Graph& g_;
-  listing_rows rows_{};
-  std::vector<std::size_t> value_rows_;
-  std::vector<unsigned char> has_reader_;
+  const completion_of<Graph>& completion_;  ///< the completed program that is drawn
+  const Graph& graph_;                      ///< the program
+  listing_rows rows_{};                     ///< the rows of the drawing
+  std::vector<std::size_t> value_rows_;     ///< for each value, the number of its row
+  std::vector<unsigned char> has_reader_;   ///< for each value, whether an operation reads it
 };
 
 }  // namespace detail
@@ -90,13 +86,13 @@ long_text to_dot(const completion_of<Graph>& done) {
     all << "  o" << o << " [label=\"" << detail::name_of(n);
     for (std::size_t j = 0; j < n.results; ++j) {
       all << "\\n" << detail::text_of(done[g.of(n, n.operands + j)]);
-      if (const graph_reshard* move = detail::find_reshard(done, o, n.operands + j))
+      if (const graph_reshard* move = done.reshard_of(o, n.operands + j))
         all << " after " << detail::steps_text(done.plan(*move));
     }
     all << "\"];\n";
     for (std::size_t i = 0; i < n.operands; ++i) {
       all << "  " << id(g.operand(n, i)) << " -> o" << o;
-      if (const graph_reshard* move = detail::find_reshard(done, o, i))
+      if (const graph_reshard* move = done.reshard_of(o, i))
         all << " [color=red, fontcolor=red, label=\"" << detail::steps_text(done.plan(*move)) << "\"]";
       all << ";\n";
     }

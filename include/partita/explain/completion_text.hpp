@@ -10,6 +10,7 @@
 namespace partita {
 namespace detail {
 
+/// The name of a value of a program; "value 3" if it has none.
 template <class Graph>
 long_text name_of(const Graph& g, value v) {
   const auto& name = g[v].name;
@@ -76,6 +77,7 @@ long_text path_to_annotation(const completion_of<Graph>& done, const cut_origin*
   }
   return all;
 }
+/// Writes the steps of a reshard, one line for each step.
 inline long_text write_steps(const reshard_plan& plan, const char* line_prefix) {
   long_text all;
   for (const reshard_step& one : plan) all << line_prefix << text_of(one) << "\n";

@@ -16,16 +16,16 @@ inline constexpr drawing::style code_style{.size = 12, .monospaced = true};
 /// A part of a block in a drawing: its start in the block, its shape, its colour, its label, and a shorter label.
 template <std::size_t Rank>
 struct block_part {
-  index<Rank> at{};
-  std::array<std::size_t, Rank> shape{};
-  colour paint{};
-  long_text label, short_label;
+  index<Rank> at{};                       ///< the start of the part in the block
+  std::array<std::size_t, Rank> shape{};  ///< the shape of the part, in elements
+  colour paint{};                         ///< the colour of the part
+  long_text label, short_label;           ///< the text in the part; the short one if the other is too wide
 };
 
 /// The scale of a drawing along one direction: converts a number of indices to a length in pixels.
 struct axis_scale {
   std::size_t extent;  ///< the number of indices that `pixels` pixels show
-  std::size_t pixels;
+  std::size_t pixels;  ///< the length of the drawing along the direction
 
   drawing::px operator()(std::size_t n) const {
     return static_cast<drawing::px>((2 * n * pixels + extent) / (2 * extent));
@@ -57,6 +57,7 @@ std::size_t drawn_columns(const std::array<std::size_t, Rank>& shape) {
   if constexpr (Rank == 0) return 1;
   else return shape[Rank - 1];
 }
+/// The number of rows of a block as drawn.
 template <std::size_t Rank>
 std::size_t drawn_rows(const std::array<std::size_t, Rank>& shape) {
   std::size_t rows = 1;

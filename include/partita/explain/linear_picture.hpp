@@ -12,9 +12,9 @@ namespace partita {
 /// [partition_error].
 template <class X, class Y, class W>
 struct linear_picture {
-  grid<X> p_x;
-  grid<Y> p_y;
-  grid<W> p_w;
+  grid<X> p_x;  ///< the partition of x
+  grid<Y> p_y;  ///< the partition of y
+  grid<W> p_w;  ///< the partition of the weights
 
   template <class P, class Q, class R>
   linear_picture(const P& x, const Q& y, const R& w)
@@ -36,14 +36,14 @@ long_text to_svg(const linear_picture<X, Y, W>& picture) {
   drawing on;
   const auto shape = picture.p_w.shape();
   const detail::tile_drawing<2> weights{shape};
-  const px x_top = 28, w_top = x_top + weights.high + 64;
+  const px wide = weights.tile_width, high = weights.tile_height, x_top = 28, w_top = x_top + high + 64;
   on.words(0, 14, long_text("x on p_x, 1 × ") << shape[1], {.size = 14, .bold = true});
   for (std::size_t column = 0; column < shape[1]; ++column) {
     const px x = weights.x(column);
     detail::draw_tile(on, x, x_top, picture.p_x.workers()[column], detail::symbol("x", column), colour_of(column));
-    on.arrow(x + weights.wide / 2, x_top + weights.high + 8, x + weights.wide / 2, w_top - 8, colour_of(column).ink);
+    on.arrow(x + wide / 2, x_top + high + 8, x + wide / 2, w_top - 8, colour_of(column).ink);
   }
-  on.words(weights.width() + 14, x_top + weights.high + 36, "broadcast down each column", {.size = 12});
+  on.words(weights.width() + 14, x_top + high + 36, "broadcast down each column", {.size = 12});
 
   const px y_left = weights.width() + 74;
   for (std::size_t place = 0; place < picture.p_w.size(); ++place) {
@@ -53,12 +53,12 @@ long_text to_svg(const linear_picture<X, Y, W>& picture) {
                       long_text("W") << detail::symbol("", row) << "‚" << detail::symbol("", column),
                       colour_of(column));
     if (column == 0)
-      on.words(x + weights.wide - 6, y + 15, detail::symbol("b", row),
+      on.words(x + wide - 6, y + 15, detail::symbol("b", row),
                {.size = 12, .at = drawing::anchor::end, .ink = colour_of(column).ink});
   }
   for (std::size_t row = 0; row < shape[0]; ++row) {
     const px y = w_top + weights.y(row * shape[1]);
-    on.arrow(weights.width() + 10, y + weights.high / 2, y_left - 10, y + weights.high / 2, detail::dark_colour.ink);
+    on.arrow(weights.width() + 10, y + high / 2, y_left - 10, y + high / 2, detail::dark_colour.ink);
     detail::draw_tile(on, y_left, y, picture.p_y.workers()[row], detail::symbol("y", row), colour_of(shape[1] + row));
   }
   const px below = w_top + weights.height() + 28;

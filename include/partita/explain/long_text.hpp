@@ -70,6 +70,13 @@ long_text text_of(const Thing& value) {
   all << value;
   return long_text() << all;
 }
+/// Writes a shape as 2 x 3; the shape of a scalar is written as "scalar".
+template <class Shape>
+long_text extents_text(const Shape& shape, const char* times = " x ") {
+  long_text words(shape.size() == 0 ? "scalar" : "");
+  for (std::size_t d = 0; d < shape.size(); ++d) words << (d == 0 ? "" : times) << shape[d];
+  return words;
+}
 }  // namespace detail
 
 }  // namespace partita

@@ -25,6 +25,7 @@ std::vector<block_part<Rank>> source_parts(const repartition_plan<Rank>& plan) {
     parts.push_back({k.source_start, k.where.shape(), own, "stays", long_text() << plan.worker});
   return parts;
 }
+/// The parts of its destination block that a worker receives or keeps, for a drawing.
 template <std::size_t Rank>
 std::vector<block_part<Rank>> destination_parts(const repartition_plan<Rank>& plan) {
   std::vector<block_part<Rank>> parts;

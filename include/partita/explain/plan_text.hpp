@@ -19,14 +19,6 @@ namespace partita {
 
 namespace detail {
 
-/// Writes a shape as 2 x 3; the shape of a scalar is written as "scalar".
-template <class Shape>
-long_text extents_text(const Shape& shape, const char* times = " x ") {
-  long_text words(shape.size() == 0 ? "scalar" : "");
-  for (std::size_t d = 0; d < shape.size(); ++d) words << (d == 0 ? "" : times) << shape[d];
-  return words;
-}
-
 /// Writes a number with its noun: "1 message", "2 messages".
 PARTITA_DECL long_text count_text(std::size_t n, const char* what);
 

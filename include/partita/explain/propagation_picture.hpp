@@ -20,25 +20,27 @@ PARTITA_DECL long_text steps_text(const reshard_plan& plan);
 /// The reshard of one tensor of an operation: of an operand before the operation, or of a result after it.
 struct tensor_move {
   std::size_t tensor = 0;  ///< the number of the tensor: operands first, then results
-  sharding from{}, to{};
-  reshard_plan plan{};
+  sharding from{}, to{};   ///< the shardings before and after the reshard
+  reshard_plan plan{};     ///< the steps of the reshard and their costs
 };
 
 /// An operation on tensors with given layouts, the decisions of propagation, and the reshards of its tensors.
 struct propagation_picture {
-  rule of;
-  std::vector<spec> operands;
-  propagation decided;
-  std::vector<tensor_move> moves{};
+  rule of;                           ///< the rule of the operation
+  std::vector<spec> operands;        ///< the operands with the layouts that were given
+  propagation decided;               ///< the result of propagation
+  std::vector<tensor_move> moves{};  ///< the reshards, of operands first
 
   /// `decided` is the result of propagate(m, of, operands, results, ...); `mesh_costs` determines the cost of reshards.
   PARTITA_DECL propagation_picture(const rule& r, const std::vector<spec>& given, const std::vector<spec>& results,
                                    const propagation& p, const mesh_links& mesh_costs = {});
+  /// Whether a reshard takes place before the operation: that of an operand.
   bool is_before(const tensor_move& move) const { return move.tensor < operands.size(); }
   /// The name of a tensor of the operation, "operand 0" or "result 0".
   PARTITA_DECL long_text name(std::size_t tensor) const;
 
  private:
+  /// Adds the reshard of a tensor, unless both layouts are equal.
   PARTITA_DECL void add(const mesh& m, std::size_t tensor, const spec& given, const sharding& from, const sharding& to,
                         const mesh_links& mesh_costs);
 };

@@ -14,8 +14,8 @@ class decision_writer {
  public:
   explicit decision_writer(const propagation& p) : p_(p) {}
 
-  PARTITA_DECL long_text tensor_text(std::size_t t) const;
-  PARTITA_DECL long_text describe(const decision& d) const;
+  PARTITA_DECL long_text tensor_text(std::size_t t) const;   ///< "operand 0" or "result 0" for tensor t.
+  PARTITA_DECL long_text describe(const decision& d) const;  ///< A decision in words.
 
  private:
   PARTITA_DECL long_text factor_text(std::size_t f) const;
@@ -24,7 +24,7 @@ class decision_writer {
   }
   PARTITA_DECL long_text describe_dimension(const decision& d) const;
 
-  const propagation& p_;
+  const propagation& p_;  ///< the propagation whose decisions are written
 };
 
 }  // namespace detail

@@ -11,10 +11,10 @@ namespace detail {
 /// A broadcast or sum-reduce that the rule rejects: its two partitions, in the order of the call.
 template <class Src, class Dst, bool Sums>
 struct refused_picture {
-  grid<Src> p_x;
-  grid<Dst> p_y;
-  bool is_x_transposed = false, is_y_transposed = false;
-  worker_broadcast_verdict verdict{};
+  grid<Src> p_x;                                          ///< the source partition
+  grid<Dst> p_y;                                          ///< the destination partition
+  bool is_x_transposed = false, is_y_transposed = false;  ///< whether the call reverses p_x, or p_y
+  worker_broadcast_verdict verdict{};                     ///< the rule that is violated, and where
 
   template <class P, class Q, class... Policies>
   refused_picture(const char* name, const P& x, const Q& y, Policies...)
@@ -101,14 +101,9 @@ long_text to_svg(const detail::refused_picture<Src, Dst, Sums>& picture) {
   } else {
     // Dimensions are numbered as in the partition of higher rank; its additional leading dimensions have extent 1 in
     // the other partition.
-    const auto extent = [](const auto& shape, std::size_t d, bool transposed) -> std::size_t {
-      const std::size_t rank = shape.size(), missing = large_rank - rank;
-      if (d < missing) return 1;
-      return shape[transposed ? rank - 1 - (d - missing) : d - missing];
-    };
     for (std::size_t d = 0; d < large_rank; ++d, y += 20) {
-      const std::size_t here = extent(from.shape, d, picture.is_x_transposed),
-                        there = extent(to.shape, d, picture.is_y_transposed);
+      const std::size_t here = detail::extended_extent(from.shape, large_rank, d, picture.is_x_transposed),
+                        there = detail::extended_extent(to.shape, large_rank, d, picture.is_y_transposed);
       const bool fits = (Sums ? there : here) == 1 || here == there;
       const auto added = [&](std::size_t rank) { return d < large_rank - rank ? " (added)" : ""; };
       on.words(0, y,

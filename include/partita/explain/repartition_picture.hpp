@@ -13,8 +13,8 @@ namespace detail {
 
 /// Writes the title of a drawn tensor, such as "x, 6 × 8, on 2 × 2".
 template <std::size_t Rank>
-long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
-                const std::array<std::size_t, Rank>& partition) {
+long_text tensor_title(const char* name, const std::array<std::size_t, Rank>& extents,
+                       const std::array<std::size_t, Rank>& partition) {
   long_text words(name);
   words << ", " << extents_text(extents, " × ");
   if (Rank > 0) words << ", on " << extents_text(partition, " × ");
@@ -25,9 +25,9 @@ long_text title(const char* name, const std::array<std::size_t, Rank>& extents,
 /// are drawn below each other.
 template <std::size_t Rank>
 struct tiling {
-  static constexpr drawing::px gap = 14, label_height = 18;
-  std::array<std::size_t, Rank> part_counts;
-  std::vector<drawing::px> columns, rows;
+  static constexpr drawing::px gap = 14, label_height = 18;  ///< in pixels: between blocks, and above a block
+  std::array<std::size_t, Rank> part_counts;                 ///< the number of blocks along each dimension
+  std::vector<drawing::px> columns, rows;  ///< where each column and each row of blocks starts, and the end
 
   tiling(const decomposition<Rank>& cuts, const std::array<std::size_t, Rank>& shape, const block_scales& length)
       : part_counts(shape) {
@@ -57,10 +57,10 @@ struct tiling {
 /// Requires: partitions p_x and p_y of the tensor's rank.
 template <class Src, class Dst, std::size_t Rank = Src::rank()>
 struct repartition_picture {
-  grid<Src> p_x;
-  grid<Dst> p_y;
-  decomposition<Rank> from;
-  decomposition<Rank> to;
+  grid<Src> p_x;             ///< the source partition
+  grid<Dst> p_y;             ///< the destination partition
+  decomposition<Rank> from;  ///< the cuts of the tensor on p_x
+  decomposition<Rank> to;    ///< the cuts of the tensor on p_y
 
   template <class P, class Q>
   repartition_picture(const P& x, const Q& y, const decomposition<Rank>& x_cuts, const decomposition<Rank>& y_cuts)
@@ -71,6 +71,7 @@ struct repartition_picture {
       : repartition_picture(x, y, decomposition<Rank>::balanced(global.array(), detail::worker_grid(x).shape()),
                             decomposition<Rank>::balanced(global.array(), detail::worker_grid(y).shape())) {}
 
+  /// What one worker sends, keeps and receives.
   repartition_plan<Rank> plan(std::size_t worker) const { return plan_repartition(p_x, from, p_y, to, worker); }
 };
 
@@ -89,7 +90,7 @@ long_text to_svg(const repartition_picture<Src, Dst, Rank>& picture, std::size_t
       after(picture.to, picture.p_y.shape(), length);
   const drawing::px tallest = before.height() > after.height() ? before.height() : after.height();
   const auto side = [&](drawing::px x, const char* name, const auto& p, const detail::tiling<Rank>& tiles, bool sends) {
-    on.words(x, 14, detail::title(name, extents, p.shape()), detail::heading_style);
+    on.words(x, 14, detail::tensor_title(name, extents, p.shape()), detail::heading_style);
     const drawing::px top = 26 + (tallest - tiles.height()) / 2;
     for (std::size_t place = 0; place < p.size(); ++place) {
       const std::size_t k = p.workers()[place];

@@ -9,9 +9,9 @@ namespace partita {
 /// that the kernel sum_reduce accepts [partition_error].
 template <class Src, class Dst>
 struct sum_reduce_picture {
-  grid<Src> p_x;
-  grid<Dst> p_y;
-  bool is_x_transposed = false, is_y_transposed = false;
+  grid<Src> p_x;                                          ///< the source partition
+  grid<Dst> p_y;                                          ///< the destination partition
+  bool is_x_transposed = false, is_y_transposed = false;  ///< whether the call reverses p_x, or p_y
 
   template <class P, class Q, class... Policies>
   sum_reduce_picture(const P& x, const Q& y, Policies...)
@@ -26,6 +26,7 @@ struct sum_reduce_picture {
     if (!rule) throw partition_error(explain_verdict(rule, p_y.shape(), p_x.shape(), is_y_transposed, is_x_transposed));
   }
 
+  /// Which workers of p_x are summed on each worker of p_y.
   worker_pairing<Src::rank()> pairing() const {
     if constexpr (Dst::rank() <= Src::rank()) return {p_y.shape(), p_x.shape(), is_y_transposed, is_x_transposed};
     else return {};

@@ -9,8 +9,8 @@ namespace partita {
 
 /// A fill colour and a matching colour for lines and text. `colour_of` gives one such pair for each worker, cyclically.
 struct colour {
-  const char* fill;
-  const char* ink;
+  const char* fill;  ///< an SVG colour, or "none"
+  const char* ink;   ///< the SVG colour of lines and text
 };
 
 namespace detail {
@@ -30,12 +30,12 @@ constexpr colour colour_of(std::size_t worker) {
 /// An SVG drawing, which is empty at first.
 class drawing {
  public:
-  using px = long;  ///< a length or a position, in pixels; never negative
-  enum class anchor { start, middle, end };
+  using px = long;                           ///< a length or a position, in pixels; never negative
+  enum class anchor { start, middle, end };  ///< which point of a text is at its x position
   struct style {
-    px size = 14;
-    anchor at = anchor::start;
-    const char* ink = detail::dark_colour.ink;
+    px size = 14;                               ///< the size of the font
+    anchor at = anchor::start;                  ///< which point of the text is at its x position
+    const char* ink = detail::dark_colour.ink;  ///< the SVG colour of the text
     bool bold = false;
     bool monospaced = false;
   };
@@ -62,16 +62,16 @@ class drawing {
     return static_cast<px>(what.columns()) * pen.size * (pen.monospaced ? 61 : pen.bold ? 66 : 58) / 100;
   }
 
-  px width() const { return width_; }
-  px height() const { return height_; }
+  px width() const { return width_; }    ///< The width of what was drawn so far.
+  px height() const { return height_; }  ///< The height of what was drawn so far.
 
-  PARTITA_DECL long_text svg() const;
+  PARTITA_DECL long_text svg() const;  ///< The drawing as an SVG document.
 
  private:
-  PARTITA_DECL void extend_to(px x, px y);
+  PARTITA_DECL void extend_to(px x, px y);  ///< Makes the drawing large enough for a point.
 
-  long_text elements_;
-  px width_ = 0, height_ = 0;
+  long_text elements_;         ///< the SVG elements so far
+  px width_ = 0, height_ = 0;  ///< of what was drawn so far
 };
 
 }  // namespace partita

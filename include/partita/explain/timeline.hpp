@@ -26,11 +26,11 @@ struct timeline_bar {
 
 /// A timeline: events from top to bottom, time from left to right; on the right is the memory of a worker.
 struct timeline {
-  long_text title{};
-  const char* column_title = "";  ///< the title of the texts to the right of the bars
-  drawing on{};
-  drawing::px legend_x = 0;
-  std::vector<timeline_bar> bars{};
+  long_text title{};                 ///< the text above the legend
+  const char* column_title = "";     ///< the title of the texts to the right of the bars
+  drawing on{};                      ///< the picture to which the legend and the bars are added
+  drawing::px legend_x = 0;          ///< where the next entry of the legend begins
+  std::vector<timeline_bar> bars{};  ///< the events, from top to bottom
 
   /// Adds an entry to the legend.
   void add_to_legend(std::size_t colour, const char* name) { legend_x = add_legend_entry(on, legend_x, colour, name); }

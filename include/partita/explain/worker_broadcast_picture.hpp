@@ -20,24 +20,24 @@ PARTITA_DECL long_text symbol(const char* letter, std::size_t number);
 /// The workers of a partition as tiles; leading dimensions are drawn below each other, with a gap between them.
 template <std::size_t Rank>
 struct tile_drawing {
-  static constexpr drawing::px wide = 84, high = 54, gap = 8;
-  std::array<std::size_t, Rank> shape;
+  static constexpr drawing::px tile_width = 84, tile_height = 54, gap = 8;  ///< in pixels
+  std::array<std::size_t, Rank> shape;                                      ///< the shape of the partition
 
   std::size_t columns() const {
     if constexpr (Rank == 0) return 1;
     else return shape[Rank - 1];
   }
   std::size_t rows() const { return volume_of(shape) / columns(); }
-  drawing::px x(std::size_t place) const { return static_cast<drawing::px>(place % columns()) * (wide + gap); }
+  drawing::px x(std::size_t place) const { return static_cast<drawing::px>(place % columns()) * (tile_width + gap); }
   drawing::px y(std::size_t place) const {
     const std::size_t row = place / columns();
     std::size_t slab = row;
     if constexpr (Rank > 1) slab = shape[Rank - 2];
-    return static_cast<drawing::px>(row) * (high + gap) +
+    return static_cast<drawing::px>(row) * (tile_height + gap) +
            (Rank > 2 ? static_cast<drawing::px>(row / slab) * 2 * gap : 0);
   }
-  drawing::px width() const { return static_cast<drawing::px>(columns()) * (wide + gap) - gap; }
-  drawing::px height() const { return y(volume_of(shape) - 1) + high; }
+  drawing::px width() const { return static_cast<drawing::px>(columns()) * (tile_width + gap) - gap; }
+  drawing::px height() const { return y(volume_of(shape) - 1) + tile_height; }
 };
 
 /// Draws one worker with the symbol of its block.
@@ -118,9 +118,9 @@ long_text draw_paired_partitions(const grid<Small>& small_grid, const grid<Large
 /// the kernel broadcast accepts [partition_error].
 template <class Src, class Dst>
 struct worker_broadcast_picture {
-  grid<Src> p_x;
-  grid<Dst> p_y;
-  bool is_x_transposed = false, is_y_transposed = false;
+  grid<Src> p_x;                                          ///< the source partition
+  grid<Dst> p_y;                                          ///< the destination partition
+  bool is_x_transposed = false, is_y_transposed = false;  ///< whether the call reverses p_x, or p_y
 
   template <class P, class Q, class... Policies>
   worker_broadcast_picture(const P& x, const Q& y, Policies...)
@@ -136,6 +136,7 @@ struct worker_broadcast_picture {
       throw partition_error(explain_verdict(verdict, p_x.shape(), p_y.shape(), is_x_transposed, is_y_transposed));
   }
 
+  /// Which workers of p_y get the block of each worker of p_x.
   worker_pairing<Dst::rank()> pairing() const {
     if constexpr (Src::rank() <= Dst::rank()) return {p_x.shape(), p_y.shape(), is_x_transposed, is_y_transposed};
     else return {};

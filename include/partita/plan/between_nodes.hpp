@@ -31,7 +31,7 @@ struct block_traffic {
 /// The algorithms for broadcasting a block of `bytes` bytes, or for summing such blocks, among `members` workers.
 struct block_routes {
   std::size_t members = 1, bytes = 0;
-  link_cost link{};
+  link_cost link{};  ///< the cost of messages between the members
 
   /// The number of rounds of messages of the binomial tree.
   constexpr std::size_t rounds() const {
@@ -45,12 +45,14 @@ struct block_routes {
     const std::size_t each = members < 2 ? 1 : bytes / ((members - 1) * piece);
     return (members - 1) * (each < 1 ? 1 : each > most ? most : each);
   }
+  /// The member that passes on a piece of a block that is broadcast in parts.
   constexpr std::size_t forwarding_member(std::size_t piece) const { return 1 + piece % (members - 1); }
   /// The range of the elements in piece k of a block of n elements that is divided into `pieces` pieces.
   static constexpr interval part(std::size_t n, std::size_t pieces, std::size_t k) {
     return balanced_part(n, pieces, k);
   }
 
+  /// The estimated time of a broadcast, of a sum on one member, and of a sum on all members, by an algorithm.
   constexpr double seconds_of_broadcast(block_route route) const {
     switch (route) {
       case block_route::along_tree:
@@ -113,6 +115,7 @@ struct block_routes {
   static constexpr std::size_t exchanged_piece = std::size_t{256} << 10;
 
  private:
+  /// The traffic of a member along the tree, and by whole blocks; is_outgoing: from the root, else to the root.
   constexpr block_traffic tree_traffic(std::size_t member, std::size_t n, bool is_outgoing) const {
     std::size_t below = 0;
     binomial_tree{members}.for_each_child(member, [&](std::size_t) { ++below; });

@@ -7,7 +7,7 @@ namespace partita {
 
 /// The binomial tree over positions 0 … size - 1 with its root at 0. A broadcast along it takes ceil(log2 size) rounds.
 struct binomial_tree {
-  std::size_t size = 1;
+  std::size_t size = 1;  ///< the number of positions
 
   /// The parent of a position. Requires position > 0.
   static constexpr std::size_t parent(std::size_t position) { return position & (position - 1); }

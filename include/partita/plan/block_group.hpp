@@ -19,9 +19,10 @@ struct block_group {
   std::size_t position = 0;               ///< the index of this worker in `members`
   std::array<std::size_t, Rank> shape{};  ///< the shape of the group's own grid: 1 along the kept dimensions
 
-  bool active() const { return !members.empty(); }
+  bool active() const { return !members.empty(); }  ///< Whether the worker is in the grid.
 };
 
+/// The group of `worker` in a grid; `keep` says for each dimension whether it is kept.
 template <class Extents>
 block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::array<bool, Extents::rank()>& keep,
                                             std::size_t worker) {
@@ -39,9 +40,9 @@ block_group<Extents::rank()> block_group_of(const grid<Extents>& p, const std::a
 /// The boxes of one tensor that the members of a group hold, in the order of the members.
 template <std::size_t Rank>
 struct tensor_parts {
-  text error_message;  ///< empty if the blocks fit together
-  std::array<std::size_t, Rank> extents{};
-  std::vector<box<Rank>> parts;
+  text error_message;                       ///< empty if the blocks fit together
+  std::array<std::size_t, Rank> extents{};  ///< the extents of the whole tensor
+  std::vector<box<Rank>> parts;             ///< the boxes of the members, as global indices
 
   /// Whether all parts equal those of the balanced decomposition of the tensor.
   bool balanced(const std::array<std::size_t, Rank>& grid) const {

@@ -16,9 +16,9 @@ namespace partita {
 /// A worker's box of a tensor. A partial tensor is the sum of several summands; each of its boxes belongs to one
 /// summand, and is filled only from boxes of this summand.
 struct worker_box {
-  short_list<interval> box{};
-  std::size_t summand_index = 0;
-  bool has_box = false;  ///< false for a worker that holds, or wants, no box
+  short_list<interval> box{};     ///< the global indices along each dimension
+  std::size_t summand_index = 0;  ///< the number of the summand to which the box belongs
+  bool has_box = false;           ///< false for a worker that holds, or wants, no box
   /// Selects one of several copies: the sender of a wanted box is the worker with copy number `replica` modulo the
   /// number of copies. The default is the id of the worker that wants the box. Copies are numbered in the order of
   /// their own `replica`, and then of worker ids.
@@ -34,9 +34,9 @@ struct worker_box {
 /// A transfer from or to worker `worker`: the intersection of a box that the sender holds and a box that the receiver
 /// wants.
 struct box_overlap {
-  std::size_t worker = 0;
-  short_list<interval> where{};
-  bool is_forwarded = false;  ///< whether the sender itself received these elements from another node
+  std::size_t worker = 0;        ///< the other worker
+  short_list<interval> where{};  ///< the global indices that are transferred
+  bool is_forwarded = false;     ///< whether the sender itself received these elements from another node
 };
 
 /// The boxes that all workers hold and want, indexed by worker id; workers with equal boxes hold copies.
@@ -49,8 +49,8 @@ class box_overlaps {
   /// of its workers want the same part of a box, one of them receives the part and passes it on to the others.
   void prefer_same_node(members_by_node nodes) { nodes_ = static_cast<members_by_node&&>(nodes); }
 
-  const std::vector<worker_box>& held_boxes() const { return held_; }
-  const std::vector<worker_box>& wanted_boxes() const { return wanted_; }
+  const std::vector<worker_box>& held_boxes() const { return held_; }      ///< Indexed by worker id.
+  const std::vector<worker_box>& wanted_boxes() const { return wanted_; }  ///< Indexed by worker id.
   /// The transfers that a worker receives, including from itself, in ascending order of the senders. Cost: O(workers).
   PARTITA_DECL std::vector<box_overlap> receives(std::size_t worker) const;
   /// The transfers that a worker sends, including to itself, in ascending order of the receivers.
@@ -60,6 +60,7 @@ class box_overlaps {
   PARTITA_DECL std::size_t max_received_elements() const;
 
  private:
+  /// The workers holders_[first], …, holders_[end - 1], which hold equal boxes.
   struct range {
     std::size_t first = 0, end = 0;
   };
@@ -71,10 +72,10 @@ class box_overlaps {
   PARTITA_DECL box_overlap find_transfer(std::size_t holder, std::size_t receiver,
                                          const short_list<interval>& where) const;
 
-  std::vector<worker_box> held_, wanted_;
-  members_by_node nodes_{{}};
-  std::vector<range> copy_ranges_;    // for each worker, the workers that hold a copy of its box
-  std::vector<std::size_t> holders_;  // workers that hold equal boxes are adjacent
+  std::vector<worker_box> held_, wanted_;  ///< indexed by worker id
+  members_by_node nodes_{{}};              ///< no nodes unless workers prefer copies on their node
+  std::vector<range> copy_ranges_;         // for each worker, the workers that hold a copy of its box
+  std::vector<std::size_t> holders_;       // workers that hold equal boxes are adjacent
 };
 
 }  // namespace partita

@@ -84,9 +84,9 @@ class plan_cache {
 
  private:
   std::vector<Plan> plans_;
-  std::vector<std::uint64_t> last_use_;
-  std::uint64_t use_count_ = 0;
-  std::size_t plans_made_ = 0;
+  std::vector<std::uint64_t> last_use_;  ///< for each plan, the number of its last use
+  std::uint64_t use_count_ = 0;          ///< the number of uses of all plans so far
+  std::size_t plans_made_ = 0;           ///< the number of plans that were ever added
 };
 
 }  // namespace partita::detail

@@ -14,30 +14,30 @@ namespace partita {
 /// propagated it from the value `from`.
 struct cut_origin {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  std::uint32_t of = 0;  ///< the value whose dimension the axis shards
-  std::uint8_t dimension = 0, axis = 0;
-  std::uint32_t operation = none;  ///< the operation that propagated the axis; `none` for an annotation
-  std::uint8_t factor = 0;         ///< the number of the factor, in the rule of the operation
-  std::uint32_t from = 0;          ///< the value from which the axis was propagated, and its dimension
-  std::uint8_t from_dimension = 0;
-  std::uint32_t next_origin = none;  ///< the index of the next origin of the same value
+  std::uint32_t of = 0;                  ///< the value whose dimension the axis shards
+  std::uint8_t dimension = 0, axis = 0;  ///< the sharded dimension, and the mesh axis that shards it
+  std::uint32_t operation = none;        ///< the operation that propagated the axis; `none` for an annotation
+  std::uint8_t factor = 0;               ///< the number of the factor, in the rule of the operation
+  std::uint32_t from = 0;                ///< the value from which the axis was propagated
+  std::uint8_t from_dimension = 0;       ///< the dimension of that value from which the axis was propagated
+  std::uint32_t next_origin = none;      ///< the index of the next origin of the same value
   friend constexpr bool operator==(const cut_origin&, const cut_origin&) = default;
 };
 
 /// A reshard of an operand before an operation, or of a result after the operation.
 struct graph_reshard {
-  std::uint32_t operation = 0;
-  std::uint8_t tensor = 0;  ///< the number of the tensor in the operation, operands first
-  std::uint32_t of = 0;     ///< the value that is moved
-  sharding from{}, to{};
+  std::uint32_t operation = 0;  ///< the number of the operation in the program
+  std::uint8_t tensor = 0;      ///< the number of the tensor in the operation, operands first
+  std::uint32_t of = 0;         ///< the value that is moved
+  sharding from{}, to{};        ///< the shardings before and after the reshard
   friend constexpr bool operator==(const graph_reshard&, const graph_reshard&) = default;
 };
 
 /// A reshard in the backward pass: of a cotangent, or of a value that the operation of a gradient reads.
 struct backward_reshard {
-  text operation{};  ///< the operation that needs the move
-  shape_list shape{};
-  sharding from{}, to{};
+  text operation{};       ///< the operation that needs the move
+  shape_list shape{};     ///< the global extents of the tensor
+  sharding from{}, to{};  ///< the shardings before and after the reshard
   /// The bytes that the busiest worker receives in the communication of the operation itself; `from` then equals `to`.
   std::size_t bytes = 0;
   bool is_complex = false;  ///< whether an element is a pair of real numbers
@@ -50,10 +50,10 @@ struct completion_of {
   std::vector<sharding> layouts{};        ///< the sharding of each value; partial only if one operation reads it
   std::vector<graph_reshard> reshards{};  ///< the reshards in the order of the program
   std::vector<backward_reshard> back{};   ///< the reshards of the backward pass, if the program was traced
-  std::vector<cut_origin> cut_origins{};
+  std::vector<cut_origin> cut_origins{};  ///< the origins of all sharded axes, linked for each value
   std::vector<std::uint32_t> first_cut_origin{};  ///< the index of each value's first origin, or `none`
-  policy by{};
-  std::size_t visits = 0;  ///< how many times the completion visited an operation
+  policy by{};                                    ///< the policy of propagation
+  std::size_t visits = 0;                         ///< how many times the completion visited an operation
 
   const sharding& operator[](value v) const { return layouts[v.number]; }
   /// The origin of axis a in dimension d of value v; null if the axis does not shard the dimension.
@@ -115,7 +115,7 @@ struct completion_of {
     return all;
   }
 };
-using completion = completion_of<graph>;
+using completion = completion_of<graph>;  ///< The usual type of a completed program.
 
 /// Finds the shardings of all values of a program from its annotations, and the necessary moves.
 /// Shapes:   those of the graph.

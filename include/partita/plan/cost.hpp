@@ -9,12 +9,12 @@ namespace partita {
 /// The cost of one repartition: sums over all workers, and the numbers of the busiest workers.
 struct movement_cost {
   std::size_t elements_moved = 0;  ///< the number of elements that move to another worker
-  std::size_t elements_kept = 0;
-  std::size_t messages = 0;   ///< the number of pairs of workers that exchange a message
-  std::size_t most_sent = 0;  ///< the elements that the busiest sender sends
-  std::size_t most_received = 0;
-  std::size_t most_messages = 0;  ///< the most messages that a worker sends, or that a worker receives
-  std::size_t workers = 0;        ///< the number of workers that send, receive or keep elements
+  std::size_t elements_kept = 0;   ///< the number of elements that stay on their worker
+  std::size_t messages = 0;        ///< the number of pairs of workers that exchange a message
+  std::size_t most_sent = 0;       ///< the elements that the busiest sender sends
+  std::size_t most_received = 0;   ///< the elements that the busiest receiver receives
+  std::size_t most_messages = 0;   ///< the most messages that a worker sends, or that a worker receives
+  std::size_t workers = 0;         ///< the number of workers that send, receive or keep elements
 
   /// The load of the busiest worker, relative to the average load: 1 is perfectly balanced.
   double imbalance() const {

@@ -65,6 +65,7 @@ class cut {
  public:
   enum class kind { balanced, explicit_sizes, block_cyclic };
 
+  /// Makes a cut of n indices over p parts whose sizes differ by at most one.
   static cut balanced(std::size_t n, std::size_t p) { return cut(kind::balanced, n, p, 0); }
   /// Makes a cut whose part k holds sizes[k] consecutive indices; a size may be 0. The cut reuses the memory of
   /// `reused_cut`.
@@ -75,7 +76,7 @@ class cut {
   /// Makes a block-cyclic cut: blocks of `block` indices are assigned to the parts round-robin (ScaLAPACK's layout).
   PARTITA_DECL static cut block_cyclic(std::size_t n, std::size_t p, std::size_t block);
 
-  kind how() const { return kind_; }
+  kind how() const { return kind_; }  ///< The kind of the distribution.
   /// The number of indices that the cut distributes.
   std::size_t extent() const { return n_; }
   /// The number of parts over which the cut distributes the indices.
@@ -153,14 +154,14 @@ class cut {
     detail::require_parts(n, p);
   }
 
-  PARTITA_DECL void require_index(std::size_t i) const;
+  PARTITA_DECL void require_index(std::size_t i) const;  ///< Throws a shape_error unless i < n.
 
   /// The last part that starts at or before index i and is not empty (an empty part starts where the next part does).
   PARTITA_DECL std::size_t find_last_start(std::size_t i) const;
 
   kind kind_;
-  std::size_t n_, p_, width_;
-  std::vector<std::size_t> starts_;
+  std::size_t n_, p_, width_;        ///< indices, parts, and indices per block of a block-cyclic cut
+  std::vector<std::size_t> starts_;  ///< for explicit sizes: the first index of each part, and n
 };
 
 }  // namespace partita

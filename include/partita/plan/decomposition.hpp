@@ -14,7 +14,7 @@ namespace partita {
 /// A Cartesian decomposition: cuts[d] distributes the indices of dimension d, independently of the other dimensions.
 template <std::size_t Rank>
 struct decomposition {
-  std::array<cut, Rank> cuts;
+  std::array<cut, Rank> cuts;  ///< the distribution of each dimension's indices
 
   explicit decomposition(std::array<cut, Rank> all) : cuts(std::move(all)) {}
   /// Makes a decomposition from one cut for each dimension: `decomposition<2>(c_0, c_1)`.
@@ -40,6 +40,7 @@ struct decomposition {
     return make(make_cut, std::make_index_sequence<Rank>());
   }
 
+  /// The global extents of the tensor.
   std::array<std::size_t, Rank> extents() const {
     std::array<std::size_t, Rank> all{};
     for (std::size_t d = 0; d < Rank; ++d) all[d] = cuts[d].extent();

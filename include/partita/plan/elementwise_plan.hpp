@@ -22,7 +22,7 @@ struct operand_route {
   bool repartitions = false;       ///< whether the operand's partition differs from the needed partition
   bool broadcasts = false;         ///< whether more or other workers need the operand's blocks than hold them
 
-  bool stays() const { return !repartitions && !broadcasts; }
+  bool stays() const { return !repartitions && !broadcasts; }  ///< Whether the operand need not move.
   friend bool operator==(const operand_route&, const operand_route&) = default;
 };
 
@@ -30,8 +30,8 @@ struct operand_route {
 struct elementwise_plan {
   shape_list result;     ///< global extents of the result
   shape_list partition;  ///< the partition of the result
-  operand_route lhs;
-  operand_route rhs;
+  operand_route lhs;     ///< the movements of the first operand
+  operand_route rhs;     ///< the movements of the second operand
 
   friend bool operator==(const elementwise_plan&, const elementwise_plan&) = default;
 };
@@ -57,9 +57,7 @@ operand_route plan_operand(const grid<Own>& src, const shape_list& operand, cons
   index<Whole::rank()> each{};
   for (std::size_t d = 0; d < Whole::rank(); ++d) each[d] = parts[d];
   const std::size_t groups = required_workers(each);
-  for (std::size_t number = 0; number < groups; ++number) {
-    route.roots.push_back(whole.worker(index_of(number, each)));
-  }
+  for (std::size_t number = 0; number < groups; ++number) route.roots.push_back(whole.worker(index_of(number, each)));
   route.repartitions = !(route.operand_partition == route.needed);
   const bool is_whole_partition = parts == partition;
   route.broadcasts = !is_whole_partition || (!route.repartitions && !(src.workers() == whole.workers()));

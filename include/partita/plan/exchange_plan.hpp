@@ -16,7 +16,7 @@ namespace detail {
 template <std::size_t Rank>
 struct numbers_per_dimension {
   using type = std::array<std::size_t, Rank>;
-  static constexpr type in_order() { return same_axes<Rank>(); }
+  static constexpr type in_order() { return same_axes<Rank>(); }  ///< The dimensions in their order.
 };
 template <>
 struct numbers_per_dimension<dynamic> {
@@ -30,9 +30,10 @@ struct numbers_per_dimension<dynamic> {
 /// along the block's dimensions; the stride along the last dimension is 1.
 template <std::size_t Rank>
 struct place_in_block {
-  std::size_t offset = 0;
-  std::array<std::size_t, Rank == 0 ? 0 : Rank - 1> steps{};
+  std::size_t offset = 0;  ///< of the first element of the box, in elements from the start of the block
+  std::array<std::size_t, Rank == 0 ? 0 : Rank - 1> steps{};  ///< the strides but the last, in elements
 
+  /// The position of a box that starts at index `at` of a block of this shape.
   static constexpr place_in_block of(const index<Rank>& at, const std::array<std::size_t, Rank>& shape) {
     place_in_block place;
     std::size_t step = 1;
@@ -53,8 +54,8 @@ struct place_in_block {
 /// The position of a box in another worker's block whose rank is known at run time only; all strides are listed.
 template <>
 struct place_in_block<dynamic> {
-  std::size_t offset = 0;
-  short_list<std::ptrdiff_t> steps{};
+  std::size_t offset = 0;              ///< of the first element of the box, in elements from the start of the block
+  short_list<std::ptrdiff_t> steps{};  ///< the strides, in elements
 
   static constexpr place_in_block of(const shape_list& at, const shape_list& shape) {
     place_in_block place{0, short_list<std::ptrdiff_t>::filled(shape.size(), 1)};
@@ -100,15 +101,15 @@ template <std::size_t Rank>
 struct exchange_plan {
   using numbers_by_dimension = typename detail::numbers_per_dimension<Rank>::type;
 
-  std::size_t worker = 0;
-  numbers_by_dimension extents{};  ///< the extents of the global tensor; of the source, if dimensions are permuted
-  bool gives = false;              ///< whether this worker is active on the source partition
-  bool takes = false;              ///< whether this worker is active on the destination partition
-  numbers_by_dimension source_shape{};
-  numbers_by_dimension destination_shape{};
-  std::vector<transfer<Rank>> sends;
-  std::vector<transfer<Rank>> receives;
-  std::vector<kept_box<Rank>> kept;
+  std::size_t worker = 0;               ///< the worker whose plan this is
+  numbers_by_dimension extents{};       ///< the extents of the global tensor; of the source, if dimensions are permuted
+  bool gives = false;                   ///< whether this worker is active on the source partition
+  bool takes = false;                   ///< whether this worker is active on the destination partition
+  numbers_by_dimension source_shape{};  ///< the shape of this worker's block of the source
+  numbers_by_dimension destination_shape{};  ///< the shape of this worker's block of the result
+  std::vector<transfer<Rank>> sends;         ///< the boxes that this worker sends to other workers
+  std::vector<transfer<Rank>> receives;      ///< the boxes that this worker receives from other workers
+  std::vector<kept_box<Rank>> kept;          ///< the boxes that this worker copies to its own block of the result
   /// Dimension k of the result is dimension axes[k] of the source. If axes is empty, the order stays.
   numbers_by_dimension axes = detail::numbers_per_dimension<Rank>::in_order();
   /// Whether each element is copied to exactly one position. If an element is copied to several positions (on all
@@ -117,7 +118,7 @@ struct exchange_plan {
   /// Whether the elements of received boxes are added up. The order of a sum depends only on the plan: it is the order
   /// of the source workers in `order` (ascending ids if empty), which includes this worker's own boxes.
   bool accumulate = false;
-  std::vector<std::size_t> order;
+  std::vector<std::size_t> order;  ///< the source workers in the order of a sum
 
   /// The position of a source worker in the order of a sum.
   std::size_t position_in_sum(std::size_t from) const {

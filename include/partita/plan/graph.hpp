@@ -12,13 +12,13 @@ namespace partita {
 
 /// A tensor of a program, identified by its number in the program.
 struct value {
-  std::uint32_t number = 0;
+  std::uint32_t number = 0;  ///< the index of the value among those of the program
   friend constexpr bool operator==(value, value) = default;
 };
 
 /// The results of an operation, in order. The list converts to a value: the first result.
 struct operation_results {
-  std::uint32_t first = 0, count = 1;
+  std::uint32_t first = 0, count = 1;                   ///< the number of the first result's value, and of results
   constexpr operator value() const { return {first}; }  // NOLINT: most operations have one result
   constexpr std::size_t size() const { return count; }
   constexpr value operator[](std::size_t j) const { return {first + static_cast<std::uint32_t>(j)}; }
@@ -32,10 +32,10 @@ template <std::size_t Letters>
 class basic_graph {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  using label = basic_text<Letters>;
+  using label = basic_text<Letters>;  ///< the name of a value or of an operation
 
   struct tensor {
-    shape_list shape{};
+    shape_list shape{};  ///< the global extents
     label name{};
     std::uint32_t producer = none;    ///< the operation that makes the value, or `none` for an input
     std::uint32_t annotation = none;  ///< an index in `annotations()`
@@ -45,8 +45,8 @@ class basic_graph {
   struct node {
     rule how{};  ///< the rule of the operation, bound to the shapes
     label name{};
-    std::uint32_t first_operand = 0;  ///< an index in `operand_values`
-    std::uint32_t operands = 0, first_result = 0, results = 0;
+    std::uint32_t first_operand = 0;                            ///< an index in `operand_values`
+    std::uint32_t operands = 0, first_result = 0, results = 0;  ///< counts, and the first result's value number
     /// The description of the communication that the operation itself performs, or null. The object must outlive the
     /// graph.
     const operation_window* window = nullptr;
@@ -54,9 +54,9 @@ class basic_graph {
 
   explicit basic_graph(const mesh& m) : mesh_(m) {}
 
-  const mesh& on() const { return mesh_; }
-  std::size_t values() const { return tensors_.size(); }
-  std::size_t operations() const { return nodes_.size(); }
+  const mesh& on() const { return mesh_; }                  ///< The mesh on which the program is sharded.
+  std::size_t values() const { return tensors_.size(); }    ///< The number of values.
+  std::size_t operations() const { return nodes_.size(); }  ///< The number of operations.
   const tensor& operator[](value v) const { return tensors_[v.number]; }
   /// The bytes of an element of a value, where a real number has `real` bytes.
   std::size_t element_bytes(value v, std::size_t real) const { return tensors_[v.number].is_complex ? 2 * real : real; }
@@ -112,13 +112,11 @@ class basic_graph {
     for (const value v : operands) specs.emplace_back(tensors_[require_known(v).number].shape);
     for (const value v : operands) is_complex = is_complex || tensors_[v.number].is_complex;
     const auto node_number = static_cast<std::uint32_t>(nodes_.size());
-    node n{bind_shapes(r, spec_list(specs)),
-           label(name[0] == '\0' ? r.name() : name),
-           static_cast<std::uint32_t>(operand_values_.size()),
-           static_cast<std::uint32_t>(operands.size()),
-           static_cast<std::uint32_t>(tensors_.size()),
-           r.result_count,
-           nullptr};
+    node n{bind_shapes(r, spec_list(specs)), label(name[0] == '\0' ? r.name() : name)};
+    n.first_operand = static_cast<std::uint32_t>(operand_values_.size());
+    n.operands = static_cast<std::uint32_t>(operands.size());
+    n.first_result = static_cast<std::uint32_t>(tensors_.size());
+    n.results = r.result_count;
     for (const value v : operands) operand_values_.push_back(v);
     for (std::size_t j = 0; j < n.results; ++j)
       tensors_.push_back({result_shape(n.how, j), n.name, node_number, none, false, is_complex});
@@ -161,6 +159,7 @@ class basic_graph {
   void release(value v) { tensors_[require_known(v).number].annotation = none; }
 
  private:
+  /// Returns v if it is a value of this graph; otherwise throws a shape_error.
   value require_known(value v) const {
     if (v.number >= tensors_.size())
       throw shape_error(text("partita::graph: requires values of this graph, and there is no value ")
@@ -169,12 +168,12 @@ class basic_graph {
   }
 
   mesh mesh_;
-  std::vector<tensor> tensors_;
-  std::vector<node> nodes_;
-  std::vector<value> operand_values_;
+  std::vector<tensor> tensors_;        ///< indexed by value number
+  std::vector<node> nodes_;            ///< the operations, in the order of their application
+  std::vector<value> operand_values_;  ///< the operands of all operations, one after another
   std::vector<sharding> annotations_;
 };
 
-using graph = basic_graph<31>;
+using graph = basic_graph<31>;  ///< The usual type of a program.
 
 }  // namespace partita

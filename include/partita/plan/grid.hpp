@@ -54,7 +54,7 @@ class grid {
   const Extents& extents() const { return extents_; }
   std::array<std::size_t, rank()> shape() const { return extents_.array(); }
   const partita::workers& workers() const { return workers_; }
-  std::size_t size() const { return workers_.size(); }
+  std::size_t size() const { return workers_.size(); }  ///< The number of workers.
 
   /// The id of the worker at a position, which must be inside the extents [partition_error].
   template <class Index = partita::index<0>>  // so that {} can be passed

@@ -24,9 +24,10 @@ struct worker_group {
 
 /// The groups of one worker, at most two: as a worker of the small partition and as a worker of the large partition.
 struct group_plan {
+  /// A broadcast from the root, a sum on the root, or a sum that all members get.
   enum class kind { broadcast, sum_reduce, all_sum_reduce };
 
-  std::size_t worker = 0;
+  std::size_t worker = 0;            ///< the worker whose groups these are
   bool small = false;                ///< whether the worker is active on the small partition
   bool large = false;                ///< whether the worker is active on the large partition
   std::vector<worker_group> groups;  ///< by ascending number; two if this worker is small and large in different groups
@@ -50,6 +51,7 @@ struct group_plan {
 
 namespace detail {
 
+/// Makes group `number` as `worker` sees it.
 template <class Small, class Large>
 worker_group make_group(const grid<Small>& small, const grid<Large>& large,
                         const worker_pairing<Large::rank()>& pairing, std::size_t number, std::size_t worker) {

@@ -18,7 +18,7 @@ namespace partita {
 /// The halo plan of one worker: the exchange from blocks to windows, and the cells of its window that it fills itself.
 template <std::size_t Rank>
 struct halo_plan {
-  exchange_plan<Rank> exchange{};
+  exchange_plan<Rank> exchange{};            ///< what the worker sends, keeps and receives to fill windows
   std::array<std::ptrdiff_t, Rank> start{};  ///< the global index of the window's first cell; may be negative
   box<Rank> tensor_cells{};                  ///< the cells that come from the tensor, as indices in the window
   box<Rank> own_cells{};  ///< the cells of this worker's own block, as indices in the window; set only by plan_halo
@@ -82,14 +82,17 @@ void for_each_tuple(const std::array<std::vector<window_run>, Rank>& runs, F f) 
   }
 }
 
+/// The global indices of a box of runs, one per dimension.
 template <std::size_t Rank>
 box<Rank> box_of_runs(const std::array<const window_run*, Rank>& tuple) {
   box<Rank> where{};
   for (std::size_t d = 0; d < Rank; ++d) where.start[d] = tuple[d]->range.start, where.stop[d] = tuple[d]->range.stop;
   return where;
 }
+/// The value of one member of each run of a box.
 template <std::size_t Rank>
-std::array<std::size_t, Rank> values(const std::array<const window_run*, Rank>& tuple, std::size_t window_run::*field) {
+std::array<std::size_t, Rank> values_of(const std::array<const window_run*, Rank>& tuple,
+                                        std::size_t window_run::*field) {
   std::array<std::size_t, Rank> all{};
   for (std::size_t d = 0; d < Rank; ++d) all[d] = tuple[d]->*field;
   return all;
@@ -103,6 +106,7 @@ bool is_corner(const std::array<const window_run*, Rank>& tuple) {
   return ghost_dimensions > 1;
 }
 
+/// Whether the window of the worker at position `parts` is empty along a dimension.
 template <std::size_t Rank>
 bool has_empty_window(const windows_of_parts<Rank>& windows, const index<Rank>& parts) {
   for (std::size_t d = 0; d < Rank; ++d)
@@ -115,10 +119,12 @@ bool has_empty_window(const windows_of_parts<Rank>& windows, const index<Rank>& 
 /// The windows that the workers of a grid need: each worker needs the window of its own position.
 template <class Extents>
 struct windows_of_grid {
-  const grid<Extents>* worker_grid;
+  const grid<Extents>* worker_grid;  ///< the workers that need windows
 
   bool needs_window(std::size_t worker) const { return worker_grid->contains(worker); }
+  /// The position of a worker in the grid: for each dimension, the part whose window it needs.
   index<Extents::rank()> parts(std::size_t worker) const { return worker_grid->index(worker_grid->place(worker)); }
+  /// Calls f(worker) for the worker at a position.
   template <class F>
   void for_each_worker_at(const index<Extents::rank()>& parts, F f) const {
     f(worker_grid->worker(parts));
@@ -168,16 +174,16 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& bl
                              star && is_ghost(d, own[d], part, window_pos, block_pos)});
         });
     detail::for_each_tuple<Rank>(runs, [&](const auto& tuple) {
-      const auto parts = detail::values<Rank>(tuple, &window_run::part);
+      const auto parts = detail::values_of<Rank>(tuple, &window_run::part);
       if (detail::has_empty_window<Rank>(windows, parts) || detail::is_corner<Rank>(tuple)) return;
-      const auto block_pos = detail::values<Rank>(tuple, &window_run::block_pos);
-      const auto window_pos = detail::values<Rank>(tuple, &window_run::window_pos);
+      const auto block_pos = detail::values_of<Rank>(tuple, &window_run::block_pos);
+      const auto window_pos = detail::values_of<Rank>(tuple, &window_run::window_pos);
       readers.for_each_worker_at(parts, [&](std::size_t peer) {
         const box<Rank> where = detail::box_of_runs<Rank>(tuple);
         if (peer == worker) return e.kept.push_back({where, block_pos, window_pos});
         transfer<Rank>& t = e.sends.emplace_back();
         t.worker = peer, t.where = where, t.at = block_pos;
-        t.at_peer = place_in_block<Rank>::of(window_pos, detail::values<Rank>(tuple, &window_run::size));
+        t.at_peer = place_in_block<Rank>::of(window_pos, detail::values_of<Rank>(tuple, &window_run::size));
       });
     });
   }
@@ -203,13 +209,13 @@ halo_plan<Rank> plan_windows(const grid<Src>& src, const decomposition<Rank>& bl
     }
     if (!empty)
       detail::for_each_tuple<Rank>(runs, [&](const auto& tuple) {
-        const std::size_t peer = src.worker(detail::values<Rank>(tuple, &window_run::part));
+        const std::size_t peer = src.worker(detail::values_of<Rank>(tuple, &window_run::part));
         if (peer == worker || detail::is_corner<Rank>(tuple)) return;
         transfer<Rank>& t = e.receives.emplace_back();
         t.worker = peer, t.where = detail::box_of_runs<Rank>(tuple);
-        t.at = detail::values<Rank>(tuple, &window_run::window_pos);
-        t.at_peer = place_in_block<Rank>::of(detail::values<Rank>(tuple, &window_run::block_pos),
-                                             detail::values<Rank>(tuple, &window_run::size));
+        t.at = detail::values_of<Rank>(tuple, &window_run::window_pos);
+        t.at_peer = place_in_block<Rank>::of(detail::values_of<Rank>(tuple, &window_run::block_pos),
+                                             detail::values_of<Rank>(tuple, &window_run::size));
       });
   }
   detail::group_by_peer(e.sends);

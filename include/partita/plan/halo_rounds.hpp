@@ -23,7 +23,7 @@ using halo_way PARTITA_FORMER_NAME("use halo_algorithm") = halo_algorithm;
 /// The number of messages of the busiest worker by either algorithm, and the number of rounds of an exchange by
 /// dimension.
 struct halo_costs {
-  std::size_t messages_at_once = 0, messages_by_dimension = 0, rounds = 0;
+  std::size_t messages_at_once = 0, messages_by_dimension = 0, rounds = 0;  ///< at_once: in one round
 
   /// Whether one round for each dimension costs less than one round for all dimensions. The model: a round costs a
   /// latency of 2 µs, and each message costs its worker 0.5 µs, as between nodes of a cluster. By this model, two
@@ -111,9 +111,6 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
       i[d] = part;
       return p.worker(i);
     };
-    const auto is_own = [&](std::size_t part, std::size_t window_pos, std::size_t block_pos) {
-      return part == own[d] && window_pos == origin[d] + block_pos;
-    };
     // List the sends: the cells of this worker's block that are ghosts of the workers along d.
     for (std::size_t part = 0; part < windows[d].size(); ++part)
       detail::for_each_run(windows[d][part], n, edges.before[d], edges.after[d], [&](std::size_t at, interval r) {
@@ -122,7 +119,7 @@ std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const 
         const std::size_t window_pos = at + common.start - r.start, block_pos = common.start - block.start;
         const box<Rank> where = box_at(window_pos, common.size());
         if (part == own[d]) {
-          if (!is_own(part, window_pos, block_pos)) e.kept.push_back({where, start_of(where, block_pos), where.start});
+          if (window_pos != origin[d] + block_pos) e.kept.push_back({where, start_of(where, block_pos), where.start});
           else if (first) e.kept.insert(e.kept.begin(), {where, start_of(where, block_pos), where.start});
           return;
         }

@@ -14,8 +14,8 @@ namespace partita {
 /// The size of the problem y = x W^T + b, independent of the distribution of x, W and y.
 struct linear_problem {
   std::size_t batch = 0;  ///< the number of rows of x: the product of all extents but the last
-  std::size_t in_features = 0, out_features = 0, element_bytes = 4;
-  bool bias = true;
+  std::size_t in_features = 0, out_features = 0, element_bytes = 4;  ///< of the global W; the bytes of an element
+  bool bias = true;                                                  ///< whether the layer adds a bias
 };
 
 /// The work of one worker in a forward call and its adjoint, and its peak memory in these calls. The memory does not
@@ -23,8 +23,8 @@ struct linear_problem {
 struct linear_cost {
   std::size_t flops = 0;       ///< floating-point operations of the three products
   std::size_t sent_bytes = 0;  ///< bytes of messages between nodes; on one node blocks are read and written in place
-  std::size_t received_bytes = 0;
-  std::size_t messages = 0;    ///< the number of messages that are sent or received
+  std::size_t received_bytes = 0;  ///< bytes of messages from other nodes
+  std::size_t messages = 0;        ///< the number of messages that are sent or received
   std::size_t peak_bytes = 0;  ///< bytes of weights, bias, their gradients, and activations at their peak on one node
   std::size_t staging = 0;     ///< bytes of the buffer for blocks of other workers that the worker adds up
 
@@ -115,10 +115,10 @@ struct linear_machine {
 /// The choice of an algorithm, the partition of its weights, and the cost for the busiest worker.
 struct linear_choice {
   bool is_possible = false;  ///< whether any algorithm is suitable; if not, the other members have no meaning
-  linear_algorithm algorithm = weight_stationary;
-  std::array<std::size_t, 2> p_w{};
-  linear_cost cost{};
-  double seconds = 0;
+  linear_algorithm algorithm = weight_stationary;  ///< the fastest algorithm
+  std::array<std::size_t, 2> p_w{};                ///< the extents of the partition of W
+  linear_cost cost{};                              ///< the cost for the busiest worker
+  double seconds = 0;                              ///< the estimated time of the busiest worker
 };
 
 /// The fastest algorithm for an x that is split into x_parts parts and a y that is split into y_parts parts, among the

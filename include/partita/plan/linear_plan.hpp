@@ -11,7 +11,7 @@ namespace partita {
 
 /// The plan of one worker in a linear layer; the adjoint uses the same groups in the opposite direction.
 struct linear_plan {
-  std::size_t worker = 0;
+  std::size_t worker = 0;  ///< the worker whose plan this is
   linear_algorithm algorithm = weight_stationary;
   bool holds_weights = false;          ///< whether the worker is active on p_w
   bool has_bias = false;               ///< whether the worker adds the bias

@@ -15,7 +15,7 @@ class members_by_node {
   PARTITA_DECL explicit members_by_node(const std::vector<std::size_t>& node);
   /// The number of nodes. Nodes are numbered in the order in which they first appear among the members.
   std::size_t nodes() const { return members_.size(); }
-  std::size_t node_of(std::size_t member) const { return nodes_[member]; }
+  std::size_t node_of(std::size_t member) const { return nodes_[member]; }  ///< The node of a member.
   /// The members of the group that are on a node, in ascending order.
   const std::vector<std::size_t>& members(std::size_t node) const { return members_[node]; }
   /// The member that represents a member on a node (itself on its own node): local rank k of c members is paired with
@@ -26,8 +26,8 @@ class members_by_node {
   std::size_t peer_index(std::size_t k, std::size_t n) const { return ranks_[k] * n / members_[nodes_[k]].size(); }
 
  private:
-  std::vector<std::size_t> nodes_, ranks_;  // the node of each member, and its rank on the node
-  std::vector<std::vector<std::size_t>> members_;
+  std::vector<std::size_t> nodes_, ranks_;         // the node of each member, and its rank on the node
+  std::vector<std::vector<std::size_t>> members_;  // for each node, its members in ascending order
 };
 
 }  // namespace partita

@@ -10,14 +10,14 @@ namespace partita {
 
 /// The cost of a message along one mesh axis: the latency in seconds, and the seconds for each byte.
 struct mesh_link {
-  double latency = 1e-6, seconds_per_byte = 1e-10;
+  double latency = 1e-6, seconds_per_byte = 1e-10;  ///< in seconds
   friend constexpr bool operator==(const mesh_link&, const mesh_link&) = default;
 };
 
 /// The links of a mesh, one for each axis, and the overhead of each step of a reshard, in seconds.
 struct mesh_links {
-  std::array<mesh_link, most_axes> along{};
-  double step = 1e-9;
+  std::array<mesh_link, most_axes> along{};  ///< the link along each mesh axis
+  double step = 1e-9;                        ///< the seconds that each step of a reshard takes in addition
 
   constexpr mesh_links() = default;
   /// Constructs links from a list in the order of the axes; axes that are not listed have the default.

@@ -14,22 +14,22 @@ namespace partita {
 
 /// A box that a worker of one node sends to a worker of another node.
 struct crossing_box {
-  std::size_t from = 0, to = 0, elements = 0;
-  std::size_t plan = 0, box = 0;  ///< the box's plan among the node's plans, and its index in the plan
-  std::size_t other_node = 0;
+  std::size_t from = 0, to = 0, elements = 0;  ///< the sender's id, the receiver's id, the volume of the box
+  std::size_t plan = 0, box = 0;               ///< the box's plan among the node's plans, and its index in the plan
+  std::size_t other_node = 0;                  ///< the number of the node at the other end
 };
 
 /// A message from one node to another, which contains the boxes first_box, ..., end_box - 1 in sequence.
 struct node_message {
   std::size_t from = 0, to = 0;  ///< the worker that posts the message, and the worker that receives it
-  std::size_t other_node = 0, first_box = 0, end_box = 0, elements = 0;
+  std::size_t other_node = 0, first_box = 0, end_box = 0, elements = 0;  ///< elements: of all these boxes
   bool is_joint = false;  ///< whether the message also carries boxes of other workers
 };
 
 /// All messages that leave one node, or all messages that arrive at one node.
 struct node_messages {
-  std::vector<crossing_box> boxes;
-  std::vector<node_message> messages;
+  std::vector<crossing_box> boxes;     ///< in the order of the messages, without empty boxes
+  std::vector<node_message> messages;  ///< for one other node after another
 
   node_messages() = default;
   /// `all` are the boxes of the workers of node `own_node` in one direction, plan by plan, those of each plan in
@@ -83,12 +83,14 @@ struct node_messages {
   PARTITA_DECL posted_counts count_posted(std::size_t worker) const;  ///< Counts the messages of a worker.
 
  private:
+  /// Whether boxes a and b have the same sender and the same receiver.
   bool are_of_same_pair(std::size_t a, std::size_t b) const {
     return boxes[a].from == boxes[b].from && boxes[a].to == boxes[b].to;
   }
   /// The workers that send, or receive, the boxes first, ..., last - 1, in ascending order.
   PARTITA_DECL std::vector<std::size_t> workers_of(std::size_t first, std::size_t last,
                                                    std::size_t crossing_box::*sender_or_receiver) const;
+  /// The worker that posts, or receives, joint message number `lane` with another node.
   PARTITA_DECL std::size_t owner(const node_message& m, std::size_t crossing_box::*sender_or_receiver,
                                  std::size_t other_node, std::size_t lane) const;
 };

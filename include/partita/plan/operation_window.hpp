@@ -64,15 +64,6 @@ struct operation_window {
 
 namespace detail {
 
-/// The number of parts of a dimension that overlap an interval.
-constexpr std::size_t count_parts(const mesh& m, axis_list cut, std::size_t n, interval ranges) {
-  std::size_t count = 0;
-  for (std::size_t p = 0; p < m.size(cut); ++p) {
-    count += overlap_length(part_of_dimension(m, cut, n, p), ranges) != 0;
-  }
-  return count;
-}
-
 /// The number of elements and messages that a worker receives to get the indices `ranges` of a tensor, without those in
 /// its own block.
 constexpr received_share received_share_of_window(const short_list<interval>& ranges, const sharding& layout,
@@ -82,7 +73,10 @@ constexpr received_share received_share_of_window(const short_list<interval>& ra
   for (std::size_t d = 0; d < shape.size(); ++d) {
     all *= ranges[d].size();
     own *= overlap_length(ranges[d], block[d]);
-    parts *= count_parts(layout.on, layout.cuts[d], shape[d], ranges[d]);
+    std::size_t overlapping = 0;  // the number of parts of the dimension that overlap the range
+    for (std::size_t p = 0; p < layout.on.size(layout.cuts[d]); ++p)
+      overlapping += overlap_length(part_of_dimension(layout.on, layout.cuts[d], shape[d], p), ranges[d]) != 0;
+    parts *= overlapping;
   }
   received_share share;
   share.elements = all - own;

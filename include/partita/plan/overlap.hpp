@@ -15,9 +15,9 @@ namespace partita::detail {
 /// The overlap of a block with one part of the other decomposition along one dimension: the part, the indices, and
 /// where these start in both blocks.
 struct overlap {
-  std::size_t part;
-  interval range;
-  std::size_t start, other_start, other_size;  ///< other_size: the number of indices of the other part
+  std::size_t part;                            ///< the number of the part of the other decomposition
+  interval range;                              ///< the global indices that both have in common
+  std::size_t start, other_start, other_size;  ///< positions in both blocks; the other part's size
 };
 
 /// Estimates the number of overlaps along one dimension. The number is exact unless a block-cyclic part has several
@@ -43,6 +43,7 @@ decomposition<Rank> cuts_at_box(const box<Rank>& b, const std::array<std::size_t
     return cut::at({b.start[d], b.stop[d] - b.start[d], extents[d] - b.stop[d]});
   });
 }
+/// The position 1 along each dimension: that of the box in the decomposition that cuts_at_box returns.
 template <std::size_t Rank>
 constexpr index<Rank> index_of_middle_part() {
   index<Rank> i{};
@@ -54,8 +55,8 @@ constexpr index<Rank> index_of_middle_part() {
 /// of the other side's block.
 template <std::size_t Rank>
 struct block_overlap {
-  box<Rank> where{};
-  index<Rank> start{}, other_start{};
+  box<Rank> where{};                   ///< the global indices
+  index<Rank> start{}, other_start{};  ///< the positions of the overlap in both blocks
   std::array<std::size_t, Rank> other_shape{};
 };
 
@@ -108,6 +109,7 @@ void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>
 // The functions below accept two forms of blocks: a decomposition, and, for staggered blocks, a list of boxes by place.
 // order[d] is the dimension of these blocks that is dimension d in the common order of both sides.
 
+/// The global extents of the tensor.
 template <std::size_t Rank>
 std::array<std::size_t, Rank> tensor_extents(const decomposition<Rank>& cuts) {
   return cuts.extents();

@@ -12,7 +12,7 @@ namespace partita {
 
 /// The kinds of passes of a stage for one micro-batch.
 enum class pipeline_pass : std::uint8_t {
-  forward,
+  forward,   ///< computes the output of the stage
   backward,  ///< computes the cotangent of the input, and of the weights unless `weights` passes do
   weights    ///< computes the gradients of the stage's weights
 };
@@ -24,7 +24,7 @@ constexpr const char* name_of(pipeline_pass pass) {
 /// A task of a pipeline: one pass of one stage for one micro-batch.
 struct pipeline_task {
   pipeline_pass pass = pipeline_pass::forward;
-  std::uint32_t stage = 0, micro_batch = 0;
+  std::uint32_t stage = 0, micro_batch = 0;  ///< both counted from 0
 
   friend bool operator==(const pipeline_task&, const pipeline_task&) = default;
 };
@@ -40,24 +40,25 @@ enum class pipeline_order : std::uint8_t {
 /// The shape of a pipeline: its stages, the group of workers of each stage, and its micro-batches.
 struct pipeline_shape {
   std::vector<std::uint32_t> group_of{};  ///< the group of workers of each stage
-  std::uint32_t micro_batches = 1;
+  std::uint32_t micro_batches = 1;        ///< the number of micro-batches of a step
 
-  std::uint32_t stages() const { return static_cast<std::uint32_t>(group_of.size()); }
-  PARTITA_DECL std::uint32_t groups() const;
+  std::uint32_t stages() const { return static_cast<std::uint32_t>(group_of.size()); }  ///< Their number.
+  PARTITA_DECL std::uint32_t groups() const;  ///< The number of groups of workers.
   /// A number for each task of the pipeline, below `task_count()`.
   std::size_t number(const pipeline_task& one) const {
     return (static_cast<std::size_t>(one.pass) * stages() + one.stage) * micro_batches + one.micro_batch;
   }
+  /// The number of tasks, with separate passes for the gradients of weights.
   std::size_t task_count() const { return std::size_t{3} * stages() * micro_batches; }
 };
 
 /// Seconds of the passes of each stage for one micro-batch, and of a movement between two stages. If a list is empty,
 /// all its times are 0.
 struct pipeline_times {
-  std::vector<double> forward{}, backward{}, weights{};
-  double transfer_seconds = 0;
+  std::vector<double> forward{}, backward{}, weights{};  ///< for each stage, the seconds of a pass
+  double transfer_seconds = 0;                           ///< the seconds of a movement to another group of workers
 
-  PARTITA_DECL double of(const pipeline_task& one) const;
+  PARTITA_DECL double of(const pipeline_task& one) const;  ///< The seconds of a task.
 };
 
 /// For each group of workers, its tasks in their order.
@@ -72,13 +73,13 @@ PARTITA_DECL pipeline_tasks tasks_of(pipeline_order order, const pipeline_shape&
 /// A task with its group and its start and end times.
 struct simulated_task {
   pipeline_task task{};
-  std::uint32_t group = 0;
-  double from = 0, until = 0;
+  std::uint32_t group = 0;     ///< the group of workers that executes the task
+  double from = 0, until = 0;  ///< in seconds since the run began
 };
 /// A simulated run of a pipeline: the tasks in the order in which they begin.
 struct pipeline_run {
-  std::vector<simulated_task> tasks{};
-  double seconds = 0;
+  std::vector<simulated_task> tasks{};  ///< in the order in which they begin
+  double seconds = 0;                   ///< the time until the last task has ended
   /// The fraction of the time of all groups in which they compute nothing: (stages - 1) / (micro-batches + stages - 1)
   /// for `one_forward_one_backward` with equal stages.
   double idle = 0;

@@ -30,7 +30,7 @@ class placed_mesh {
 
   const partita::mesh& mesh() const { return mesh_; }
   const partita::workers& workers() const { return workers_; }
-  std::size_t size() const { return workers_.size(); }
+  std::size_t size() const { return workers_.size(); }  ///< The number of workers.
   /// The id of the worker at a place, and the place of a worker (`size()` for a worker that is not on the mesh).
   PARTITA_DECL std::size_t worker(std::size_t place) const;
   std::size_t place(std::size_t worker) const { return workers_.find(worker); }
@@ -39,6 +39,7 @@ class placed_mesh {
 
  private:
   PARTITA_DECL [[noreturn]] static void reject_ragged_rows(std::size_t row_size, std::size_t other_size);
+  /// Appends the ids of all rows to `all`, and returns the length of a row.
   PARTITA_DECL static std::size_t append_rows(std::vector<std::size_t>& all, std::initializer_list<row> rows);
 
   partita::mesh mesh_;

@@ -14,6 +14,7 @@
 namespace partita {
 namespace detail {
 
+/// Throws a partition_error unless all pending reductions of a sharding commute.
 constexpr void require_commuting_reductions(const sharding& s, const char* argument_name) {
   auto first = pending_reduction::none;
   for (const auto kind : s.pending) {
@@ -29,8 +30,7 @@ constexpr void require_commuting_reductions(const sharding& s, const char* argum
 /// A sharding reduced to the placement of its elements and its pending reductions.
 constexpr sharding layout_of(const sharding& s) {
   sharding result = s;
-  result.open = result.must_replicate = result.reduced_over = 0;
-  result.priority = 0;
+  result.open = result.must_replicate = result.reduced_over = result.priority = 0;
   return result;
 }
 
@@ -51,6 +51,7 @@ constexpr void for_each_exchange(const reshard_step& step, const sharding& befor
   callback(reshard_exchange{scattered, gathered, 0}, shape_list{block});
 }
 
+/// Plans one reshard: chooses its steps by the bytes and seconds over links of equal speed.
 class reshard_planner {
  public:
   constexpr reshard_planner(const sharding& from, const sharding& to, const shape_list& shape, const mesh_links& links,
@@ -87,6 +88,7 @@ class reshard_planner {
   }
 
  private:
+  /// Sets `out` to the cheapest sequence of steps that reduces over `reduced_axes` and ends in `goal`.
   constexpr void plan_reduction(reshard_plan& out, const sharding& goal, std::uint32_t reduced_axes) const {
     sharding finished = src_;
     for (std::size_t a = 0; a < m_.rank(); ++a)
@@ -197,6 +199,7 @@ class reshard_planner {
     if (one.bytes == 0 && one.reduced == 0) one.rounds = 0;
     classify_step(one, before);
   }
+  /// Names the collective that a step replaces, and the axis and dimensions that it changes.
   constexpr void classify_step(reshard_step& one, const sharding& before) const {
     using enum reshard_step::what;
     const auto dimension_of = [&](const sharding& s, std::size_t a) {
@@ -220,6 +223,7 @@ class reshard_planner {
     else if (is_minor && is_last(one.after.cuts[one.to], axis)) one.done = all_to_all;
     else one.done = has_same_blocks(before, one.after) ? permute : exchange;
   }
+  /// Whether axis a is the minor one of the axes that shard a dimension.
   constexpr static bool is_last(axis_list cuts, std::size_t a) { return cuts.size() > 0 && cuts[cuts.size() - 1] == a; }
   /// Whether two shardings have equal blocks, which may be on different workers.
   constexpr bool has_same_blocks(const sharding& s, const sharding& t) const {
@@ -234,11 +238,11 @@ class reshard_planner {
 
   static constexpr mesh_links default_links{};  // the links by which sequences are compared
 
-  const mesh& m_;
-  sharding src_, dst_;
-  shape_list shape_;
-  const mesh_links& links_;
-  std::size_t bytes_;
+  const mesh& m_;            ///< the mesh of both shardings
+  sharding src_, dst_;       ///< the shardings before and after the reshard
+  shape_list shape_;         ///< the global extents, with 1 for `dynamic`
+  const mesh_links& links_;  ///< the links for which costs are returned
+  std::size_t bytes_;        ///< the bytes of an element
 };
 
 }  // namespace detail

@@ -14,13 +14,14 @@
 
 namespace partita {
 
+/// The plan of one worker in a repartition.
 template <std::size_t Rank>
 using repartition_plan = exchange_plan<Rank>;
 
 /// Grids of equal shapes that hold the same blocks: a replicated tensor. Each worker is in at most one of the grids.
 template <class Extents>
 struct replicas {
-  std::vector<grid<Extents>> copies;
+  std::vector<grid<Extents>> copies;  ///< each holds the whole tensor
 };
 
 /// Chooses the sender of a box that several workers own: the receiver itself if possible, else the owner whose id is
@@ -42,8 +43,8 @@ namespace detail {
 /// One or several grids of workers; each grid holds the whole tensor, in the same blocks.
 template <class Extents>
 struct holders {
-  const grid<Extents>* copies;
-  std::size_t count;
+  const grid<Extents>* copies;  ///< the first of `count` grids
+  std::size_t count;            ///< the number of grids
 
   explicit holders(const grid<Extents>& one) : copies(&one), count(1) {}
   explicit holders(const replicas<Extents>& all) : copies(all.copies.data()), count(all.copies.size()) {
@@ -53,7 +54,7 @@ struct holders {
                               << copies[0].shape() << " and " << copies[c].shape());
     if (count == 0) throw partition_error("partita::plan_repartition: requires at least one replica, got none");
   }
-  const grid<Extents>& first() const { return copies[0]; }
+  const grid<Extents>& first() const { return copies[0]; }  ///< The first grid, for its shape and blocks.
   /// The place of a worker in the grid that contains it; for a worker in no grid, the size of a grid, which is the same
   /// for all replicas.
   std::size_t place(std::size_t worker) const {
@@ -63,6 +64,7 @@ struct holders {
   }
 };
 
+/// The plan of one worker between replicated tensors; choose(receiver, owners, owner) selects the sender of a box.
 template <class Src, class From, class Dst, class To, std::size_t Rank, class Choose>
 exchange_plan<Rank> plan_exchange(const holders<Src>& src, const From& from, const holders<Dst>& dst, const To& to,
                                   std::size_t worker, const axes_order<Rank>& axes, Choose choose,

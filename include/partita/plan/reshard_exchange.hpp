@@ -11,9 +11,10 @@ namespace partita {
 
 /// An exchange of a reshard: both shardings of one mesh, and the axes (as bits) whose summands are gathered.
 struct reshard_exchange {
-  sharding from{}, to{};
-  std::uint32_t reduced = 0;
+  sharding from{}, to{};      ///< before and after the exchange
+  std::uint32_t reduced = 0;  ///< as bits, the axes whose summands are gathered and reduced
 
+  /// The number of summands of each element that are gathered and reduced.
   constexpr std::size_t summands() const {
     std::size_t n = 1;
     for (std::size_t a = 0; a < from.on.rank(); ++a)
@@ -30,8 +31,9 @@ struct received_share {
 
 /// What the workers of a mesh receive: the largest numbers of any worker, and the mean number of elements.
 struct exchange_cost {
-  std::size_t elements = 0, messages = 0;
-  double mean = 0, seconds = 0, latency_seconds = 0;
+  std::size_t elements = 0, messages = 0;  ///< the most that a worker receives
+  double mean = 0, seconds = 0,
+         latency_seconds = 0;  ///< the mean of elements; the longest time; its part for latencies
 };
 
 namespace detail {
@@ -76,7 +78,7 @@ class exchange_counter {
   /// What the worker at a place of the mesh receives in the exchange.
   constexpr received_share at(std::size_t place) const {
     std::size_t from[most_dimensions] = {}, to[most_dimensions] = {};
-    for (const std::size_t a : axes_) add(a, coordinate_of(m_, place, a), from, to);
+    for (const std::size_t a : axes_) advance(a, coordinate_of(m_, place, a), from, to);
     return share(from, to);
   }
   /// The largest numbers of messages and elements that a worker receives, the mean number of elements, and the longest
@@ -94,9 +96,9 @@ class exchange_counter {
       std::size_t k = 0;  // add one to the coordinates
       for (; k < axes_.size(); ++k) {
         const std::size_t a = axes_[k];
-        add(a, 1, from, to);
+        advance(a, 1, from, to);
         if (++coordinate[a] < m_.size(a)) break;
-        add(a, std::size_t{0} - coordinate[a], from, to);
+        advance(a, std::size_t{0} - coordinate[a], from, to);
         coordinate[a] = 0;
       }
       if (k < axes_.size()) continue;
@@ -110,22 +112,26 @@ class exchange_counter {
   struct overlap_range {
     std::size_t first = 0, end = 0, count = 0;
   };
+  /// One dimension of the tensor.
   struct dimension {
-    std::vector<interval> from{}, to{};
+    std::vector<interval> from{}, to{};     ///< the parts of the dimension in both shardings
     std::vector<overlap_range> overlaps{};  ///< the overlapping parts, for each part of the target
     /// For each class but the last, a number for each source part: parts whose coordinates are equal along the axes of
     /// this class and of slower classes have equal numbers.
     std::vector<std::vector<std::size_t>> source_part_sets_by_class{};
   };
+  /// The dimension that an axis shards before and after, and how far apart the part numbers of neighbours are there.
   struct axis_steps {
     std::size_t from_dimension = 0, from_stride = 0, to_dimension = 0, to_stride = 0;
   };
+  /// The axes whose links have one speed.
   struct link_class {
-    mesh_link link{};
+    mesh_link link{};          ///< the speed of these links
     std::uint32_t axes = 0;    ///< the axes of this class and of all slower classes
     std::size_t summands = 1;  ///< the number of summands on workers with equal coordinates along `axes`
   };
 
+  /// Lists the parts of dimension d, which is sharded by the axes `cuts`, and notes the strides of these axes.
   constexpr void split_dimension(axis_list cuts, std::size_t extent, std::vector<interval>& parts, std::size_t d,
                                  std::size_t axis_steps::*where, std::size_t axis_steps::*stride) {
     parts.push_back({0, extent});
@@ -144,6 +150,7 @@ class exchange_counter {
       parts = static_cast<std::vector<interval>&&>(pieces);
     }
   }
+  /// Finds, for each part after the exchange, the parts before it that overlap it.
   constexpr static void find_overlaps(dimension& one) {
     one.overlaps.reserve(one.to.size());
     std::size_t first = 0;
@@ -155,6 +162,7 @@ class exchange_counter {
       one.overlaps.push_back(sources);
     }
   }
+  /// Groups the axes in use by the speed of their links, slowest first.
   constexpr void find_link_classes(const mesh_links& over) {
     std::uint32_t left = 0, classified = 0;
     for (const std::size_t a : axes_) left |= std::uint32_t{1} << a;
@@ -184,7 +192,8 @@ class exchange_counter {
   constexpr static bool is_slower(const mesh_link& a, const mesh_link& b) {
     return a.seconds_per_byte != b.seconds_per_byte ? a.seconds_per_byte > b.seconds_per_byte : a.latency > b.latency;
   }
-  constexpr void add(std::size_t a, std::size_t coordinates, std::size_t* from, std::size_t* to) const {
+  /// Updates a worker's part numbers for a step of `coordinates` along axis a.
+  constexpr void advance(std::size_t a, std::size_t coordinates, std::size_t* from, std::size_t* to) const {
     const axis_steps& one = steps_[a];
     from[one.from_dimension] += coordinates * one.from_stride;
     to[one.to_dimension] += coordinates * one.to_stride;
@@ -228,13 +237,13 @@ class exchange_counter {
   }
 
   const mesh& m_;
-  std::uint32_t reduced_axes_;
+  std::uint32_t reduced_axes_;  ///< as bits
   double element_bytes_;
-  std::size_t summands_;
+  std::size_t summands_;  ///< the number of summands that are gathered
   std::vector<dimension> dimensions_;
-  axis_steps steps_[most_axes]{};
-  std::vector<std::size_t> axes_;
-  std::vector<link_class> classes_;
+  axis_steps steps_[most_axes]{};    ///< for each axis of the mesh
+  std::vector<std::size_t> axes_;    ///< the axes in use that have several workers
+  std::vector<link_class> classes_;  ///< the slowest links first
 };
 
 }  // namespace detail

@@ -22,19 +22,19 @@ struct reshard_step {
     permute,         ///< axes exchange their roles: every worker receives the whole block of another worker
     exchange,        ///< any other change of the sharding
   };
-  static constexpr std::uint8_t none = 255;
+  static constexpr std::uint8_t none = 255;  ///< no axis, or no dimension
 
-  what done = what::slice;
-  std::uint8_t axis = none;  ///< the axis of a step that changes the role of one axis
-  std::uint8_t from = none, to = none;
+  what done = what::slice;              ///< the collective that names the step
+  std::uint8_t axis = none;             ///< the axis of a step that changes the role of one axis
+  std::uint8_t from = none, to = none;  ///< the dimensions that the axis shards before and after the step
   std::uint8_t rounds = 0;    ///< the number of exchanges: 0 if nothing moves, 2 for an all_reduce in two halves
   std::uint32_t reduced = 0;  ///< as bits, the axes whose summands are reduced
-  pending_reduction kind = pending_reduction::none;
-  std::size_t bytes = 0;                    ///< bytes that the worker with the most bytes receives
-  std::size_t mean_bytes = 0;               ///< bytes that a worker receives on average, rounded up
-  std::size_t messages = 0;                 ///< messages that the worker with the most messages receives
-  double seconds = 0, latency_seconds = 0;  ///< of the slowest worker; the latter is for latencies
-  sharding after{};
+  pending_reduction kind = pending_reduction::none;  ///< the reduction of a step that reduces
+  std::size_t bytes = 0;                             ///< bytes that the worker with the most bytes receives
+  std::size_t mean_bytes = 0;                        ///< bytes that a worker receives on average, rounded up
+  std::size_t messages = 0;                          ///< messages that the worker with the most messages receives
+  double seconds = 0, latency_seconds = 0;           ///< of the slowest worker; the latter is for latencies
+  sharding after{};                                  ///< the sharding after the step
   friend constexpr bool operator==(const reshard_step&, const reshard_step&) = default;
 };
 
@@ -47,17 +47,20 @@ constexpr const char* name_of(reshard_step::what done) {
   return names[static_cast<std::size_t>(done)];
 }
 
+/// The steps of a reshard in order, and their total cost.
 struct reshard_plan {
   static constexpr std::size_t most_steps = 4 + most_axes;
-  bounded_list<reshard_step, most_steps> steps{};
+  bounded_list<reshard_step, most_steps> steps{};  ///< in the order of execution
 
-  constexpr std::size_t size() const { return steps.size(); }
+  constexpr std::size_t size() const { return steps.size(); }  ///< The number of steps.
   constexpr bool empty() const { return steps.empty(); }
   constexpr const reshard_step& operator[](std::size_t k) const { return steps[k]; }
   constexpr const reshard_step* begin() const { return steps.begin(); }
   constexpr const reshard_step* end() const { return steps.end(); }
 
  private:
+  /// The sum over the steps of a number of each step. Its definition is before its callers, because clang otherwise
+  /// rejects the callers in constant expressions.
   template <class Number>
   constexpr Number sum(Number reshard_step::*part) const {
     Number all = 0;

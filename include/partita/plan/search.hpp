@@ -10,24 +10,24 @@ namespace partita {
 
 /// The sharding that a search chose for one input.
 struct found_annotation {
-  value of{};
-  sharding layout{};
+  value of{};         ///< the input
+  sharding layout{};  ///< its sharding
   friend constexpr bool operator==(const found_annotation&, const found_annotation&) = default;
 };
 
 /// One way to shard a program: the annotations of its inputs, the optimiser's states whose shardings differ from those
 /// of their parameters, and the cost of a step.
 struct search_candidate {
-  std::vector<found_annotation> annotations{}, states{};
-  step_cost cost{};
-  bool is_found = false;
+  std::vector<found_annotation> annotations{}, states{};  ///< of inputs; of the optimiser's states
+  step_cost cost{};                                       ///< the cost of a step
+  bool is_found = false;                                  ///< whether there is such a candidate
 };
 
 /// The options of a search for shardings.
 struct search_options {
   step_model model{};       ///< the model of a step's cost; its links are replaced by those of the call
   std::size_t most = 4096;  ///< the most candidates that are evaluated
-  policy by{};
+  policy by{};              ///< the policy of completions
   /// If not null, the cost function by which candidates within the memory limit are compared; see overlapped_cost.
   schedule_cost schedule = nullptr;
 };
@@ -38,11 +38,12 @@ struct search_answer_of {
   const Graph* program = nullptr;                    ///< the program that was searched
   step_model model{};                                ///< the machine for which costs were estimated
   policy by{};                                       ///< the policy of completions
-  std::size_t memory = 0, evaluated_candidates = 0;  ///< the memory limit, the number of candidates that were evaluated
+  std::size_t memory = 0, evaluated_candidates = 0;  ///< the memory limit in bytes; how many were evaluated
   bool is_exact = false;                             ///< whether all candidates were evaluated
-  search_candidate best{}, runner_up{};
+  search_candidate best{}, runner_up{};   ///< the fastest two with different shardings, within the memory limit
   search_candidate best_without_limit{};  ///< the fastest candidate without the memory limit, if it differs
 
+  /// The annotations of the best candidate.
   const std::vector<found_annotation>& annotations() const { return best.annotations; }
   /// The program with the annotations of a candidate, ready to be completed, planned and bound.
   Graph annotated(const search_candidate& with) const {

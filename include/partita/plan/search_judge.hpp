@@ -23,30 +23,31 @@ class move_costs {
  private:
   struct cost_entry {
     std::uint64_t number = 0;  ///< the hash of the reshard; 0 for an empty slot
-    move_cost cost{};
+    move_cost cost{};          ///< its cost
   };
   PARTITA_DECL cost_entry& find_hash_slot(std::uint64_t number);
 
   const mesh& m_;
   const step_model& model_;
-  std::vector<cost_entry> hash_slots_;
-  std::size_t entry_count_ = 0;
+  std::vector<cost_entry> hash_slots_;  ///< an open-addressing hash table
+  std::size_t entry_count_ = 0;         ///< the number of slots in use
 };
 
 /// The sharding that a candidate of the search gives to an input.
 struct annotated_value {
-  value input{};
-  const sharding* layout = nullptr;
+  value input{};                     ///< the input that is annotated
+  const sharding* layout = nullptr;  ///< its sharding
 };
 
 /// The evaluation of a candidate of the search. `excess_bytes` is the memory that the candidate needs beyond the limit.
 struct judgement {
-  step_cost cost{}, plain{};  ///< `plain`: if optimiser states have their parameters' shardings
-  std::size_t excess_bytes = 0;
-  std::uint64_t hash = 0;  ///< a fingerprint of the shardings of the inputs
-  bool has_sharded_states = false;
+  step_cost cost{}, plain{};        ///< `plain`: if all optimiser states have their parameters' shardings
+  std::size_t excess_bytes = 0;     ///< the bytes beyond the memory limit
+  std::uint64_t hash = 0;           ///< a fingerprint of the shardings of the inputs
+  bool has_sharded_states = false;  ///< whether `cost` is for optimiser states that are sharded further
 };
 
+/// Evaluates the candidates of one search.
 template <class Graph>
 class search_judge {
  public:
@@ -82,6 +83,7 @@ class search_judge {
   }
 
  private:
+  /// Completes the program with the annotations of a candidate.
   completion_of<Graph> complete_annotated(const std::vector<annotated_value>& annotations) {
     for (const annotated_value& one : annotations) annotated_graph_.constrain(one.input, *one.layout);
     completion_of<Graph> done = complete(annotated_graph_, policy_);
@@ -89,6 +91,7 @@ class search_judge {
     done.program = &g_;
     return done;
   }
+  /// The cost of a step, by the schedule's cost function if there is one and its result fits into memory.
   step_cost cost_of(const completion_of<Graph>& done, const std::vector<sharding>& states) {
     if constexpr (requires(const step_plan_of<Graph>& plan) { schedule_(plan); })
       if (schedule_ != nullptr)
@@ -116,6 +119,7 @@ class search_judge {
     }
     return all;
   }
+  /// A hash of the shardings of the program's inputs.
   std::uint64_t hash_layouts(const completion_of<Graph>& done) const {
     hasher all;
     for (std::uint32_t v = 0; v < g_.values(); ++v)
@@ -124,14 +128,14 @@ class search_judge {
     return all.value();
   }
 
-  const Graph& g_;
+  const Graph& g_;         ///< the program without a candidate's annotations
   Graph annotated_graph_;  ///< a copy of the graph, annotated anew for each candidate
   const step_model& model_;
   policy policy_;
-  std::size_t memory_limit_;
-  schedule_cost schedule_;
-  step_estimate<Graph> step_estimate_;
-  move_costs move_costs_;
+  std::size_t memory_limit_;            ///< in bytes
+  schedule_cost schedule_;              ///< the cost function of a schedule, or null
+  step_estimate<Graph> step_estimate_;  ///< of the program, for all candidates
+  move_costs move_costs_;               ///< the costs of reshards that were planned
 };
 
 }  // namespace partita::detail

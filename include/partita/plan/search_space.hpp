@@ -12,26 +12,28 @@ namespace partita::detail {
 /// All shardings of a tensor in which each axis shards at most one dimension and no block is empty. The first two axes
 /// of a dimension occur in both orders; further axes follow in the mesh's order.
 struct layout_options {
-  std::vector<sharding> layouts{};
+  std::vector<sharding> layouts{};  ///< the shardings
 
   layout_options(const mesh& m, const shape_list& shape) { extend(sharding(m, shape.size()), shape, 0); }
 
  private:
+  /// Adds all shardings that extend `layout` by the mesh axes from a on.
   PARTITA_DECL void extend(const sharding& layout, const shape_list& shape, std::size_t a);
 };
 
 /// An input whose sharding the search chooses. Option 0 is no annotation: its sharding then follows from the program.
 struct search_choice {
   value input{};
-  std::vector<sharding> options{};
-  std::size_t size() const { return options.size() + 1; }
+  std::vector<sharding> options{};                         ///< option k + 1 is options[k]
+  std::size_t size() const { return options.size() + 1; }  ///< The number of options, with option 0.
 };
 
+/// The choices of a search: one for each input of rank 1 or more that has no annotation.
 template <class Graph>
 struct search_space {
-  std::vector<search_choice> choices{};
-  /// Groups of inputs that get the same option: inputs of equal shapes that are the same operand of operations with
-  /// equal rules. Each input is in one group; groups of several inputs come first.
+  std::vector<search_choice> choices{};  ///< in the order of the inputs
+  /// Groups of inputs, by their indices in `choices`, that get the same option: inputs of equal shapes that are the
+  /// same operand of operations with equal rules. Each input is in one group; groups of several inputs come first.
   std::vector<std::vector<std::size_t>> groups{};
 
   explicit search_space(const Graph& g) {
@@ -70,16 +72,13 @@ struct search_space {
     value input{};
     std::uint32_t operation = Graph::none;
     std::size_t operand = 0;
+    /// Whether two inputs may be in one group.
     bool is_interchangeable_with(const first_use& other, const Graph& g) const {
       if (input == other.input) return true;
       if (operation == Graph::none || other.operation == Graph::none || operand != other.operand) return false;
       return g[input].shape == g[other.input].shape && g[input].is_parameter == g[other.input].is_parameter &&
-             g.operation(operation).how == g.operation(other.operation).how && same_name(g, operation, other.operation);
-    }
-    static bool same_name(const Graph& g, std::uint32_t o, std::uint32_t p) {
-      const char *a = g.operation(o).name.c_str(), *b = g.operation(p).name.c_str();
-      while (*a != '\0' && *a == *b) ++a, ++b;
-      return *a == *b;
+             g.operation(operation).how == g.operation(other.operation).how &&
+             g.operation(operation).name == g.operation(other.operation).name;
     }
   };
   static first_use find_first_use(const Graph& g, value v) {

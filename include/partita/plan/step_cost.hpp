@@ -15,14 +15,16 @@ struct step_times {
   /// The seconds of operation o of the program, or of its gradients with respect to some operands, with all its tensors
   /// (operands first) in these shardings, including what the operation itself moves.
   virtual double seconds(std::size_t o, const std::vector<sharding>& layouts, tensor_set gradients) = 0;
+  /// The seconds of a reshard of a tensor of this shape.
   virtual double seconds(const sharding& from, const sharding& to, const shape_list& shape) = 0;
+  /// The seconds of the update of a parameter block of so many elements.
   virtual double update_seconds(std::size_t elements) = 0;
 };
 
 /// The assumptions of an estimate: the links of the mesh, the speed of a worker's arithmetic and memory, and the
 /// optimiser's states.
 struct step_model {
-  mesh_links links{};
+  mesh_links links{};             ///< the links along the axes of the mesh
   double multiply_adds = 1e11;    ///< multiply-adds per second of one worker
   double memory_bytes = 1e10;     ///< bytes that one worker reads or writes per second
   std::size_t element_bytes = 4;  ///< bytes of a real number; a complex number has twice as many
@@ -46,18 +48,18 @@ struct step_cost {
 /// One event in a step: a computation, a reshard (`move`), the update of a parameter, or the communication of an
 /// operation itself (`window`).
 struct step_event {
-  enum class what : std::uint8_t { compute, move, update, window };
+  enum class what : std::uint8_t { compute, move, update, window };  ///< window: an operation communicates itself
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  what kind = what::compute;
-  bool backward = false;
+  what kind = what::compute;       ///< the kind of the event
+  bool backward = false;           ///< whether the event is in the backward pass
   std::uint32_t operation = none;  ///< `none` for the update of a parameter
   std::uint32_t of = 0;            ///< the value that is made, updated or moved, or whose cotangent is
-  bool is_cotangent = false;
-  sharding from{}, to{};  ///< the shardings before and after a move
-  std::size_t bytes = 0;  ///< bytes that a worker receives in a move
-  double seconds = 0;
-  std::size_t bytes_held = 0;  ///< bytes that a worker holds during the event
+  bool is_cotangent = false;       ///< whether the moved tensor is the cotangent of the value `of`
+  sharding from{}, to{};           ///< the shardings before and after a move
+  std::size_t bytes = 0;           ///< bytes that a worker receives in a move
+  double seconds = 0;              ///< the estimated or measured duration
+  std::size_t bytes_held = 0;      ///< bytes that a worker holds during the event
 };
 
 constexpr const char* name_of(step_event::what done) {

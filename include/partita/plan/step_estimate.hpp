@@ -14,18 +14,18 @@ namespace partita::detail {
 struct operation_estimate {
   std::uint32_t product_factors = 0;  ///< as bits, the factors of the product; 0 if the operation only reads and writes
   tensor_set read_operands = 0, wanted = 0;  ///< the operands that the gradient reads; those whose gradients are wanted
-  rule gradient{};
+  rule gradient{};                           ///< the rule of its gradient, if any gradient is wanted
 };
 
 /// The properties of a program that an estimate needs. A program with parameters has a backward pass; the gradient of a
 /// value is wanted if the value depends on a parameter.
 template <class Graph>
 struct step_estimate {
-  const Graph& of;
-  std::vector<operation_estimate> operations{};
-  std::vector<std::uint8_t> wants_gradient{};  ///< for each value, whether its gradient is wanted
-  std::vector<std::uint32_t> last_reader{};    ///< for each value, the last operation that reads it, or `none`
-  bool has_parameters = false;
+  const Graph& of;                               ///< the program
+  std::vector<operation_estimate> operations{};  ///< indexed by operation number
+  std::vector<std::uint8_t> wants_gradient{};    ///< for each value, whether its gradient is wanted
+  std::vector<std::uint32_t> last_reader{};      ///< for each value, the last operation that reads it, or `none`
+  bool has_parameters = false;                   ///< whether the program has a backward pass
 
   explicit step_estimate(const Graph& g) : of(g), wants_gradient(g.values(), 0), last_reader(g.values(), Graph::none) {
     for (std::uint32_t v = 0; v < g.values(); ++v) {
@@ -37,6 +37,7 @@ struct step_estimate {
   }
 
  private:
+  /// Sets the properties of operation o and of its tensors.
   void add(std::uint32_t o) {
     const typename Graph::node& n = of.operation(o);
     operation_estimate& estimate = operations[o];
@@ -55,6 +56,7 @@ struct step_estimate {
     estimate.read_operands = is_linear ? n.how.constant : ~tensor_set{0};
     estimate.gradient = gradient(n.how, {.operands = estimate.read_operands, .operand_gradients = estimate.wanted});
   }
+  /// The number of iterations of the loops `factors` (as bits): the product of their sizes.
   static double iteration_count(const rule& r, std::uint32_t factors) {
     double all = 1;
     for (std::size_t f = 0; f < r.factor_count; ++f)

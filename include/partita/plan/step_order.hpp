@@ -16,10 +16,10 @@ struct step_use {
   std::vector<std::uint32_t> reads{};  ///< the numbers of the blocks that the step reads
   std::uint32_t sets = nothing;        ///< the number of the block that the step sets
   std::uint32_t task = 0;              ///< the number of the part of the program to which the step belongs
-  bool moves = false;        ///< whether the step moves blocks between workers, so that other steps may run meanwhile
-  bool is_backward = false;  ///< whether the step is part of the backward pass
-  double seconds = 0;
-  double shared_seconds = 0;               ///< the part of `seconds` that joined movements take only once
+  bool moves = false;         ///< whether the step moves blocks between workers, so that other steps may run meanwhile
+  bool is_backward = false;   ///< whether the step is part of the backward pass
+  double seconds = 0;         ///< the estimated time
+  double shared_seconds = 0;  ///< the part of `seconds` that joined movements take only once
   std::uint32_t message_leader = nothing;  ///< the first movement that shares messages with this one, if another does
   std::size_t bytes = 0;                   ///< the bytes of the block that the step sets
   std::size_t received = 0;                ///< the bytes that a movement receives
@@ -30,11 +30,11 @@ struct step_use {
 /// be in two halves: the receivers say early where the elements go, so that the senders need not wait for the
 /// receivers. Movements that share their messages start one after another on one channel, and finish one after another.
 struct ordered_step {
-  enum class what : std::uint8_t { compute, start, finish, post_receive, post_send };
+  enum class what : std::uint8_t { compute, start, finish, post_receive, post_send };  ///< post_…: half a start
 
-  what action = what::compute;
-  std::uint32_t step = 0;
-  std::uint32_t channel = 0;  ///< the channel of a movement; movements pending at one time have different channels
+  what action = what::compute;  ///< what the worker does
+  std::uint32_t step = 0;       ///< the number of the step in the program
+  std::uint32_t channel = 0;    ///< the channel of a movement; movements pending at one time have different channels
   /// The start and end of the step, in seconds. In this time a `start` sends, and a `finish` waits.
   double from = 0, until = 0;
   friend bool operator==(const ordered_step& a, const ordered_step& b) {
@@ -64,7 +64,7 @@ PARTITA_DECL std::vector<ordered_step> order_steps(const std::vector<step_use>& 
 /// For each block, the positions in an order at which it is first set and last needed, or `never` if it is not set.
 struct block_lives {
   static constexpr std::size_t never = ~std::size_t{0};
-  std::vector<std::size_t> first_set{}, last_use{};
+  std::vector<std::size_t> first_set{}, last_use{};  ///< indexed by block number
 };
 PARTITA_DECL block_lives lives_of(const std::vector<step_use>& steps, const std::vector<ordered_step>& order);
 

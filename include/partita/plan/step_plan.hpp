@@ -11,14 +11,14 @@ namespace partita {
 /// The events of a step in order, and their total cost. The completion must outlive this plan.
 template <class Graph>
 struct step_plan_of {
-  const completion_of<Graph>* completion = nullptr;
-  step_model model{};
-  std::vector<step_event> events{};
-  step_cost cost{};
+  const completion_of<Graph>* completion = nullptr;  ///< the completed program
+  step_model model{};                                ///< the machine for which times were estimated
+  std::vector<step_event> events{};                  ///< in the order of the step
+  step_cost cost{};                                  ///< the total cost
 
-  double seconds() const { return cost.seconds(); }
-  std::size_t bytes() const { return cost.received_bytes; }
-  std::size_t peak() const { return cost.peak; }
+  double seconds() const { return cost.seconds(); }          ///< The time of the step.
+  std::size_t bytes() const { return cost.received_bytes; }  ///< The bytes that a worker receives.
+  std::size_t peak() const { return cost.peak; }             ///< The most bytes that a worker holds.
   /// The plan of the reshard that an event of the kind `move` stands for.
   reshard_plan plan(const step_event& move) const { return completion->plan(move, model.links, model.element_bytes); }
 };

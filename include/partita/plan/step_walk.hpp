@@ -12,8 +12,8 @@ namespace partita::detail {
 
 /// The cost of moving a tensor between two shardings.
 struct move_cost {
-  double seconds = 0, latency_seconds = 0;
-  std::size_t bytes = 0;
+  double seconds = 0, latency_seconds = 0;  ///< the latter is the part for latencies
+  std::size_t bytes = 0;                    ///< the bytes that the busiest worker receives
 
   move_cost() = default;
   move_cost(const reshard_plan& plan)  // NOLINT: the cost of a plan
@@ -33,7 +33,13 @@ class step_walk {
  public:
   step_walk(const completion_of<Graph>& done, const step_estimate<Graph>& costs, const step_model& model,
             const std::vector<sharding>& states, MoveCosts& price, Note& out)
-      : completion_(done), g_(*done.program), costs_(costs), model_(model), states_(states), price_(price), out_(out) {}
+      : completion_(done),
+        g_(*done.program),
+        estimate_(costs),
+        model_(model),
+        states_(states),
+        move_costs_(price),
+        note_event_(out) {}
 
   step_cost run() {
     for (std::uint32_t v = 0; v < g_.values(); ++v)
@@ -42,10 +48,10 @@ class step_walk {
         if (g_[one].is_parameter) add_memory(model_.states * bytes_of(one, state_layout(v)));
       }
     for (std::uint32_t o = 0; o < g_.operations(); ++o) forward(o);
-    if (!costs_.has_parameters) return cost_;
+    if (!estimate_.has_parameters) return cost_;
     cotangents_.assign(g_.values(), {});
     for (std::uint32_t v = 0; v < g_.values(); ++v)
-      if (costs_.wants_gradient[v] != 0 && begins_backward_pass(v)) begin_cotangent(v);
+      if (estimate_.wants_gradient[v] != 0 && begins_backward_pass(v)) begin_cotangent(v);
     for (std::uint32_t o = static_cast<std::uint32_t>(g_.operations()); o-- > 0;) backward(o);
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (g_[value{v}].is_parameter) update(v);
@@ -54,53 +60,51 @@ class step_walk {
 
  private:
   using node = typename Graph::node;
+  /// The sum of the gradients of a value that were computed so far.
   struct partial_cotangent {
-    sharding layout{};
-    bool has_contribution = false;
+    sharding layout{};              ///< its sharding
+    bool has_contribution = false;  ///< whether any gradient was computed
   };
 
   // --- shardings ---
 
-  /// The sharding in which operation o reads operand t, or makes result t.
-  const sharding& used_layout(std::size_t o, std::size_t t) const { return completion_.used_layout(o, t); }
+  /// The sharding of the optimiser's state for parameter v.
   const sharding& state_layout(std::uint32_t v) const { return states_.empty() ? completion_[value{v}] : states_[v]; }
-  /// The sharding of the cotangent of a value; reductions other than sums are completed before differentiation.
-  static sharding cotangent_layout(sharding s) {
-    for (std::size_t a = 0; a < s.on.rank(); ++a)
-      if (s.pending[a] != pending_reduction::sum) s.pending[a] = pending_reduction::none;
-    return cotangent(s);
-  }
+  /// The bytes of a worker's block of a value in a sharding.
   std::size_t bytes_of(value v, const sharding& s) const { return g_.block_bytes(v, s, model_.element_bytes); }
 
   /// Whether result j of an operation is computed: an operation with several results skips unused results after the
   /// first.
   bool is_live(std::size_t o, std::size_t j) const {
     const node& n = g_.operation(o);
-    return j == 0 || costs_.last_reader[n.first_result + j] != Graph::none;
+    return j == 0 || estimate_.last_reader[n.first_result + j] != Graph::none;
   }
 
   // --- totals ---
 
+  /// Counts bytes that a worker holds from now on.
   void add_memory(std::size_t bytes) {
-    memory_ += bytes;
-    if (memory_ > cost_.peak) cost_.peak = memory_;
+    held_bytes_ += bytes;
+    if (held_bytes_ > cost_.peak) cost_.peak = held_bytes_;
   }
-  void release_memory(std::size_t bytes) { memory_ -= bytes; }
+  void release_memory(std::size_t bytes) { held_bytes_ -= bytes; }  ///< Counts bytes that become free.
   void add_event(step_event::what done, bool backward, std::uint32_t o, std::uint32_t of, double seconds) {
     cost_.computing_seconds += seconds;
-    out_({done, backward, o, of, false, {}, {}, 0, seconds, memory_});
+    note_event_({done, backward, o, of, false, {}, {}, 0, seconds, held_bytes_});
   }
+  /// Adds the cost and the event of a reshard of value `of`, or of its cotangent, for operation o.
   void move(bool backward, std::uint32_t o, std::uint32_t of, bool is_cotangent, const sharding& from,
             const sharding& to) {
     if (from.same_layout(to)) return;
-    move_cost cost = price_(from, to, g_[value{of}].shape, g_.element_bytes(value{of}, model_.element_bytes));
+    move_cost cost = move_costs_(from, to, g_[value{of}].shape, g_.element_bytes(value{of}, model_.element_bytes));
     if (model_.times != nullptr) cost.seconds = model_.times->seconds(from, to, g_[value{of}].shape);
     if (cost.latency_seconds > cost.seconds) cost.latency_seconds = cost.seconds;
     cost_.moving_seconds += cost.seconds;
     cost_.latency_seconds += cost.latency_seconds;
     cost_.received_bytes += cost.bytes;
     cost_.movements += 1;
-    out_({step_event::what::move, backward, o, of, is_cotangent, from, to, cost.bytes, cost.seconds, memory_});
+    note_event_(
+        {step_event::what::move, backward, o, of, is_cotangent, from, to, cost.bytes, cost.seconds, held_bytes_});
   }
   /// Adds the cost of the communication that an operation performs itself along sharded dimensions.
   void exchange_window(bool backward, std::uint32_t o) {
@@ -114,7 +118,7 @@ class step_walk {
     cost_.latency_seconds += figures.latency_seconds;
     cost_.received_bytes += bytes;
     cost_.movements += 1;
-    out_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, memory_});
+    note_event_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, held_bytes_});
     release_memory(bytes);
   }
   /// The time of operation o, or of `times` of its gradients, from the multiply-adds of its loops and the bytes of its
@@ -123,19 +127,20 @@ class step_walk {
     const node& n = g_.operation(o);
     if (model_.times != nullptr) {
       std::vector<sharding> layouts;
-      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) layouts.push_back(used_layout(o, t));
+      for (std::size_t t = 0; t < n.how.tensor_count(); ++t) layouts.push_back(completion_.used_layout(o, t));
       return model_.times->seconds(o, layouts, gradients);
     }
-    double loops = costs_.operations[o].product_factors == 0 ? 0 : 1, bytes = 0;
+    double loops = estimate_.operations[o].product_factors == 0 ? 0 : 1, bytes = 0;
     for (std::size_t t = 0; t < n.operands; ++t) loops *= g_[g_.operand(n, t)].is_complex ? 2 : 1;
     for (std::size_t t = 0; t < n.how.tensor_count(); ++t)
       if (t < n.operands || is_live(o, t - n.operands))
-        bytes += static_cast<double>(bytes_of(g_.of(n, t), used_layout(o, t)));
+        bytes += static_cast<double>(bytes_of(g_.of(n, t), completion_.used_layout(o, t)));
     for (std::size_t f = 0; f < n.how.factor_count; ++f)
-      if ((costs_.operations[o].product_factors >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
+      if ((estimate_.operations[o].product_factors >> f & 1U) != 0 && n.how.factors[f].size != dynamic)
         loops *= static_cast<double>(block_of_factor(o, f));
     return static_cast<double>(times) * (loops / model_.multiply_adds + bytes / model_.memory_bytes);
   }
+  /// The number of iterations of factor f of operation o on one worker.
   std::size_t block_of_factor(std::size_t o, std::size_t f) const {
     const node& n = g_.operation(o);
     const std::size_t size = n.how.factors[f].size;
@@ -143,7 +148,7 @@ class step_walk {
       for (std::size_t d = 0; d < n.how.rank(t); ++d) {
         const rule::dimension& terms = n.how.at(t, d);
         if (terms.count == 0 || n.how.term(terms, 0) != f) continue;
-        const std::size_t parts = g_.on().size(used_layout(o, t).cuts[d]);
+        const std::size_t parts = g_.on().size(completion_.used_layout(o, t).cuts[d]);
         return parts >= size ? 1 : (size + parts - 1) / parts;  // axes shard the major factor of a dimension first
       }
     return size;
@@ -151,6 +156,7 @@ class step_walk {
 
   // --- forward ---
 
+  /// Adds the cost of operation o with its reshards in the forward pass.
   void forward(std::uint32_t o) {
     const node& n = g_.operation(o);
     std::size_t copies = 0;
@@ -161,7 +167,7 @@ class step_walk {
         move(false, o, m->of, false, m->from, m->to);
       }
     for (std::size_t j = 0; j < n.results; ++j)
-      if (is_live(o, j)) add_memory(bytes_of(g_.of(n, n.operands + j), used_layout(o, n.operands + j)));
+      if (is_live(o, j)) add_memory(bytes_of(g_.of(n, n.operands + j), completion_.used_layout(o, n.operands + j)));
     exchange_window(false, o);
     add_event(step_event::what::compute, false, o, n.first_result, estimate_seconds(o));
     for (std::size_t j = 0; j < n.results; ++j)
@@ -170,13 +176,13 @@ class step_walk {
         move(false, o, m->of, false, m->from, m->to);
         release_memory(bytes_of(value{m->of}, m->from));
       }
-    if (costs_.has_parameters) return;  // the backward pass may read every value
+    if (estimate_.has_parameters) return;  // the backward pass may read every value
     release_memory(copies);
     for (std::size_t i = 0; i < n.operands; ++i) {
       const value v = g_.operand(n, i);
       bool is_repeated = false;
       for (std::size_t k = 0; k < i; ++k) is_repeated = is_repeated || g_.operand(n, k) == v;
-      if (!is_repeated && g_[v].producer != Graph::none && costs_.last_reader[v.number] == o)
+      if (!is_repeated && g_[v].producer != Graph::none && estimate_.last_reader[v.number] == o)
         release_memory(bytes_of(v, completion_[v]));
     }
   }
@@ -186,13 +192,15 @@ class step_walk {
   /// Whether a value is a result of the program that no operation reads; the backward pass begins at such a value.
   bool begins_backward_pass(std::uint32_t v) const {
     const std::uint32_t o = g_[value{v}].producer;
-    return costs_.last_reader[v] == Graph::none && o != Graph::none && is_live(o, v - g_.operation(o).first_result);
+    return estimate_.last_reader[v] == Graph::none && o != Graph::none && is_live(o, v - g_.operation(o).first_result);
   }
 
+  /// Adds the memory of the cotangent with which the backward pass begins at result v.
   void begin_cotangent(std::uint32_t v) {
-    cotangents_[v] = {cotangent_layout(completion_[value{v}]), true};
+    cotangents_[v] = {cotangent_sharding(completion_[value{v}]), true};
     add_memory(bytes_of(value{v}, cotangents_[v].layout));
   }
+  /// Adds a gradient that operation o computed in this sharding to the cotangent of v.
   void add_cotangent(std::uint32_t o, value v, const sharding& layout) {
     partial_cotangent& layouts = cotangents_[v.number];
     if (!layouts.has_contribution) {
@@ -200,16 +208,17 @@ class step_walk {
       return add_memory(bytes_of(v, layout));
     }
     if (layouts.layout.same_layout(layout)) return;
-    const sharding meet = cotangent_layout(completion_[v]);
+    const sharding meet = cotangent_sharding(completion_[v]);
     move(true, o, v.number, true, layouts.layout, meet);
     move(true, o, v.number, true, layout, meet);
     release_memory(bytes_of(v, layouts.layout));
     add_memory(bytes_of(v, meet));
     layouts.layout = meet;
   }
+  /// Adds the cost of operation o in the backward pass, and releases the memory of its results.
   void backward(std::uint32_t o) {
     const node& n = g_.operation(o);
-    const operation_estimate& estimate = costs_.operations[o];
+    const operation_estimate& estimate = estimate_.operations[o];
     bool arrived = false;
     for (std::size_t j = 0; j < n.results; ++j) arrived = arrived || cotangents_[n.first_result + j].has_contribution;
     if (estimate.wanted != 0 && arrived) differentiate(o);
@@ -221,9 +230,10 @@ class step_walk {
       if (cotangents_[v.number].has_contribution) release_memory(bytes_of(v, cotangents_[v.number].layout));
     }
   }
+  /// Adds the cost of the gradients of operation o with their reshards.
   void differentiate(std::uint32_t o) {
     const node& n = g_.operation(o);
-    const operation_estimate& estimate = costs_.operations[o];
+    const operation_estimate& estimate = estimate_.operations[o];
     specs_.clear();
     value_numbers_.clear();
     const auto add = [&](value v, const sharding& s) {
@@ -234,11 +244,12 @@ class step_walk {
       value_numbers_.push_back(v.number);
     };
     for (std::size_t i = 0; i < n.operands; ++i)
-      if (contains(estimate.read_operands, i)) add(g_.operand(n, i), used_layout(o, i).without_partials());
+      if (contains(estimate.read_operands, i)) add(g_.operand(n, i), completion_.used_layout(o, i).without_partials());
     const std::size_t values = specs_.size();
     for (std::size_t j = 0; j < n.results; ++j) {
       const value v = g_.of(n, n.operands + j);
-      const sharding wanted = cotangent_layout(completion_[v]), made = cotangent_layout(used_layout(o, n.operands + j));
+      const sharding wanted = cotangent_sharding(completion_[v]),
+                     made = cotangent_sharding(completion_.used_layout(o, n.operands + j));
       if (cotangents_[v.number].has_contribution) {
         move(true, o, v.number, true, cotangents_[v.number].layout, wanted);
         move(true, o, v.number, true, wanted, made);
@@ -258,6 +269,7 @@ class step_walk {
     for (std::size_t k = 0; k < gradients; ++k) exchange_window(true, o);
     add_event(step_event::what::compute, true, o, n.first_result, estimate_seconds(o, gradients, estimate.wanted));
   }
+  /// Adds the cost of the update of parameter v.
   void update(std::uint32_t v) {
     if (!cotangents_[v].has_contribution) return;
     const value one{v};
@@ -274,17 +286,17 @@ class step_walk {
   }
 
   const completion_of<Graph>& completion_;
-  const Graph& g_;
-  const step_estimate<Graph>& costs_;
+  const Graph& g_;                        ///< the program
+  const step_estimate<Graph>& estimate_;  ///< the properties of its operations
   const step_model& model_;
-  const std::vector<sharding>& states_;
-  MoveCosts& price_;
-  Note& out_;
-  step_cost cost_{};
-  std::size_t memory_ = 0;
-  std::vector<partial_cotangent> cotangents_;
-  std::vector<spec> specs_;
-  std::vector<std::uint32_t> value_numbers_;
+  const std::vector<sharding>& states_;        ///< of the optimiser, for each value; or empty
+  MoveCosts& move_costs_;                      ///< returns the cost of a reshard
+  Note& note_event_;                           ///< called with each event
+  step_cost cost_{};                           ///< the cost so far
+  std::size_t held_bytes_ = 0;                 ///< the bytes that a worker holds now
+  std::vector<partial_cotangent> cotangents_;  ///< for each value
+  std::vector<spec> specs_;                    ///< the operands of the gradient that is propagated
+  std::vector<std::uint32_t> value_numbers_;   ///< the values of specs_, or whose cotangents they are
 };
 
 }  // namespace partita::detail

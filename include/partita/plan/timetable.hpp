@@ -14,13 +14,13 @@ namespace partita {
 struct timetable {
   /// A computation, or a movement from its start until all its blocks have arrived.
   struct entry {
-    basic_text<48> operation{};
-    bool moves = false, is_backward = false;
-    double from = 0, until = 0;
-    double waited_seconds = 0;        ///< the time in which this worker waits for the movement
-    std::size_t received_bytes = 0;   ///< the bytes that a movement receives
-    std::size_t bytes_held = 0;       ///< the bytes of intermediate values during the entry
-    std::size_t joint_movements = 0;  ///< the number of other movements that share the messages of the movement
+    basic_text<48> operation{};               ///< the name of the operation
+    bool moves = false, is_backward = false;  ///< whether it is a movement; whether in the backward pass
+    double from = 0, until = 0;               ///< the start and the end, in seconds
+    double waited_seconds = 0;                ///< the time in which this worker waits for the movement
+    std::size_t received_bytes = 0;           ///< the bytes that a movement receives
+    std::size_t bytes_held = 0;               ///< the bytes of intermediate values during the entry
+    std::size_t joint_movements = 0;          ///< the number of other movements that share the messages of the movement
   };
 
   std::vector<entry> entries{};  ///< in the order in which they begin
@@ -40,6 +40,7 @@ struct timetable {
   double lower_bound() const { return computing() < moving() ? moving() : computing(); }
 
  private:
+  /// The sum, or the largest, of one number of all entries.
   template <class Number>
   Number sum(Number entry::*part) const {
     Number all = 0;

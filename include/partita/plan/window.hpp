@@ -15,8 +15,8 @@ namespace partita {
 /// A half-open range of cells along a dimension of extent n; cells below 0, and cells n and above, are beyond the
 /// borders.
 struct window {
-  std::ptrdiff_t start = 0;
-  std::ptrdiff_t stop = 0;
+  std::ptrdiff_t start = 0;  ///< the first cell; negative before the border
+  std::ptrdiff_t stop = 0;   ///< one past the last cell
 
   constexpr std::size_t size() const { return stop > start ? static_cast<std::size_t>(stop - start) : 0; }
   friend constexpr bool operator==(const window&, const window&) = default;

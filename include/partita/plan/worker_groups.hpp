@@ -21,7 +21,7 @@ class worker_groups {
   PARTITA_DECL static worker_groups by_colour(const std::vector<std::size_t>& colours);
   static constexpr std::size_t no_colour = ~std::size_t{0};
 
-  std::size_t size() const { return members_.size(); }
+  std::size_t size() const { return members_.size(); }  ///< The number of groups.
   /// The workers of a group, the root first.
   PARTITA_DECL const std::vector<std::size_t>& members(std::size_t group) const;
   /// The number of a worker's group, or size() if the worker is in no group.

@@ -30,8 +30,8 @@ class id_set {
   /// The slot of an id, or the empty slot where the id would be inserted.
   PARTITA_DECL std::size_t find(std::size_t id) const;
 
-  std::vector<char> has_id_;
-  std::vector<std::size_t> hash_table_;
+  std::vector<char> has_id_;             ///< one flag for each id below the bound, or empty
+  std::vector<std::size_t> hash_table_;  ///< ids and empty slots; empty if flags are used
 };
 
 }  // namespace detail
@@ -72,7 +72,7 @@ class workers {
                   "workers{n} for worker n alone");
   }
 
-  std::size_t size() const { return count_; }
+  std::size_t size() const { return count_; }  ///< The number of selected workers.
   bool empty() const { return count_ == 0; }
   /// Whether the ids are a contiguous ascending range (stored without a list).
   bool is_range() const { return ids_.empty(); }
@@ -118,6 +118,7 @@ class workers {
   }
 
  private:
+  /// Throws a partition_error for a number that is no worker id; `place` is its place in the selection.
   static constexpr void require_id(std::size_t id, std::size_t place) {
     if (id > largest_id)
       throw partition_error(text("partita::workers: requires ids that are not negative, got ")
@@ -136,8 +137,8 @@ class workers {
 
   PARTITA_DECL void reject_duplicates() const;
 
-  std::size_t first_ = 0, count_ = 0;
-  std::vector<std::size_t> ids_;  // the ids of a list; empty for a range
+  std::size_t first_ = 0, count_ = 0;  ///< the first id of a range; the number of ids
+  std::vector<std::size_t> ids_;       // the ids of a list; empty for a range
 };
 
 }  // namespace partita

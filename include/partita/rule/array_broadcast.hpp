@@ -18,25 +18,25 @@ using broadcast_dimensions_list = short_list<std::ptrdiff_t>;
 
 /// The errors of a broadcast. The enumerators have the names that the recorded conformance tests use.
 enum class broadcast_fault {
-  none,
+  none,  ///< the shapes broadcast
   // Errors of a binary operation on two operands.
-  same_rank_dims_not_identity,
-  rank_mismatch_without_dims,
-  dims_size_mismatch,
-  dim_negative,
-  dim_too_large,
-  indim_size_mismatch,
-  dims_not_strictly_increasing,
-  incompatible_shapes,
+  same_rank_dims_not_identity,   ///< ranks are equal, and broadcast_dimensions is not 0, 1, …
+  rank_mismatch_without_dims,    ///< ranks differ, and broadcast_dimensions is empty
+  dims_size_mismatch,            ///< not one entry of broadcast_dimensions for each dimension of the smaller operand
+  dim_negative,                  ///< an entry of broadcast_dimensions is negative
+  dim_too_large,                 ///< an entry of broadcast_dimensions is no dimension of the larger operand
+  indim_size_mismatch,           ///< a dimension is mapped to one of another extent, and neither is 1
+  dims_not_strictly_increasing,  ///< an entry of broadcast_dimensions is not larger than the one before it
+  incompatible_shapes,           ///< two extents differ, and neither is 1
   // Errors of broadcast_in_dim.
-  operand_rank_exceeds_output_rank,
-  dim_out_of_range,
-  operand_size_mismatch,
-  dims_not_unique,
-  negative_output_size,
+  operand_rank_exceeds_output_rank,  ///< the operand has more dimensions than the result
+  dim_out_of_range,                  ///< an entry of broadcast_dimensions is no dimension of the result
+  operand_size_mismatch,             ///< an extent of the operand does not fit that of the result
+  dims_not_unique,                   ///< two dimensions are mapped to one dimension of the result
+  negative_output_size,              ///< the result has a negative extent
   // Errors of NumPy's rule.
-  no_operands,
-  mixed_bounded_and_static,
+  no_operands,               ///< there is no operand
+  mixed_bounded_and_static,  ///< a dynamic and a static extent meet in one dimension
 };
 
 /// Returns the name of a broadcast error as text.
@@ -62,7 +62,7 @@ constexpr const char* name_of(broadcast_fault fault) {
 
 /// The result of checking a broadcast: the first error in XLA's order, and its position.
 struct broadcast_verdict {
-  broadcast_fault fault = broadcast_fault::none;
+  broadcast_fault fault = broadcast_fault::none;  ///< the first error, or `none`
   std::size_t at = 0;  ///< the index of the wrong entry of broadcast_dimensions, or the wrong dimension
 
   constexpr explicit operator bool() const { return fault == broadcast_fault::none; }
@@ -111,9 +111,9 @@ constexpr broadcast_verdict judge_array_broadcast(const short_list<Extent>& lhs,
 /// A legal broadcast of two operands: the shape of the result, and the result dimensions of each operand.
 template <class Extent>
 struct basic_resolved_broadcast {
-  short_list<Extent> result;
-  dimension_map lhs;
-  dimension_map rhs;
+  short_list<Extent> result;  ///< the shape of the result
+  dimension_map lhs;          ///< the result dimensions of the first operand
+  dimension_map rhs;          ///< the result dimensions of the second operand
 };
 using resolved_broadcast = basic_resolved_broadcast<std::size_t>;
 

@@ -31,10 +31,10 @@ enum class halo_shape {
 /// adds ghost cells to blocks without elements, too.
 template <std::size_t Rank>
 struct halo_widths {
-  per_dimension<Rank> before{};
-  per_dimension<Rank> after{};
-  halo_shape shape = halo_shape::box;
-  bool of_empty_blocks = false;
+  per_dimension<Rank> before{};        ///< ghost cells before the first index
+  per_dimension<Rank> after{};         ///< ghost cells after the last index
+  halo_shape shape = halo_shape::box;  ///< whether corners are exchanged
+  bool of_empty_blocks = false;        ///< whether blocks without elements get ghost cells, too
 
   friend constexpr bool operator==(const halo_widths&, const halo_widths&) = default;
 };
@@ -45,10 +45,10 @@ struct halo_widths {
 /// sides, or one constant for each side.
 template <std::size_t Rank>
 struct halo_boundaries {
-  std::array<boundary, Rank> before{};
-  std::array<boundary, Rank> after{};
-  std::array<double, Rank> value_before{};
-  std::array<double, Rank> value_after{};
+  std::array<boundary, Rank> before{};      ///< of the sides before the first index
+  std::array<boundary, Rank> after{};       ///< of the sides after the last index
+  std::array<double, Rank> value_before{};  ///< the value of ghost cells there, for boundary::constant
+  std::array<double, Rank> value_after{};   ///< the value of ghost cells there, for boundary::constant
 
   constexpr halo_boundaries(boundary kind, double constant = 0) {  // NOLINT: one condition for all dimensions
     before.fill(kind), after.fill(kind);

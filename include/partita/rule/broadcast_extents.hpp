@@ -21,8 +21,9 @@ struct broadcast_dimensions_t<> {
   static constexpr broadcast_dimensions_list list() { return {}; }
 };
 template <std::ptrdiff_t... D>
-inline constexpr broadcast_dimensions_t<D...> broadcast_dimensions{};
+inline constexpr broadcast_dimensions_t<D...> broadcast_dimensions{};  ///< The listed dimensions as a value.
 
+/// Whether T is a broadcast_dimensions_t.
 template <class T>
 inline constexpr bool is_static_broadcast_dimensions = false;
 template <std::ptrdiff_t... D>
@@ -44,7 +45,7 @@ constexpr broadcast_dimensions_list to_dimension_list(const Dims& dims) {
 /// An error message in an array of exactly its length, so that a compiler prints all of it as a template argument.
 template <std::size_t N>
 struct static_message {
-  char sentence[N];
+  char sentence[N];  ///< the characters and a terminating 0
 };
 template <static_message Sentence>
 struct the_call_is_not_legal;
@@ -59,6 +60,7 @@ constexpr auto make_error_text() {
   return exact;
 }
 
+/// The extents of a type extents<...> as a list.
 template <class Extents>
 inline constexpr shape_list static_shape{};
 template <std::size_t... E>
@@ -75,9 +77,10 @@ struct extents_from_shape<MakeShape, std::index_sequence<D...>> {
 
 /// The name of the rejected operation in compiler messages, for every element-wise function.
 struct any_function_name {
-  static constexpr const char* name = "elementwise";
+  static constexpr const char* name = "elementwise";  ///< of the operation
 };
 
+/// A function that returns the error message of a broadcast, or of a broadcast_in_dim (below).
 template <broadcast_verdict Verdict, class Operation, class Lhs, class Rhs, class Dims>
 struct broadcast_message {
   constexpr auto operator()() const {
@@ -174,6 +177,7 @@ concept broadcastable = static_cast<bool>(broadcast_verdict_of<Lhs, Rhs, D...>);
 
 namespace detail {
 
+/// A function that returns the shape of the result; an empty shape for operands that do not broadcast.
 template <class Lhs, class Rhs, std::ptrdiff_t... D>
 struct make_broadcast_shape {
   constexpr shape_list operator()() const {
@@ -195,9 +199,9 @@ struct broadcast_extents {
                 "partita::broadcast_extents<Lhs, Rhs, D...>: requires two partita::extents<…>");
   static constexpr detail::require_legal_broadcast<broadcast_verdict_of<Lhs, Rhs, D...>, Lhs, Rhs,
                                                    broadcast_dimensions_t<D...>>
-      legality_check{};
+      legality_check{};  ///< makes the compiler reject extents that do not broadcast
   using type = typename detail::extents_from_shape<detail::make_broadcast_shape<Lhs, Rhs, D...>{}>::type;
-  static constexpr type value{};
+  static constexpr type value{};  ///< the extents as a value
 };
 
 }  // namespace partita

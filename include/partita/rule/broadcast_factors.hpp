@@ -10,9 +10,9 @@ namespace partita {
 
 /// The factor number of each dimension of operand and result; dimensions with equal numbers share a factor.
 struct broadcast_factors {
-  short_list<std::size_t> operand;
-  short_list<std::size_t> result;
-  short_list<std::size_t> sizes;  ///< the size of each factor, indexed by factor number
+  short_list<std::size_t> operand;  ///< the factor number of each dimension of the operand
+  short_list<std::size_t> result;   ///< the factor number of each dimension of the result
+  short_list<std::size_t> sizes;    ///< the size of each factor, indexed by factor number
 };
 
 /// Result dimension d has factor d. An operand dimension has the factor of its result dimension. An expanded extent of

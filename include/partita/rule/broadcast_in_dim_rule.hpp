@@ -19,9 +19,9 @@ enum class strictness {
 /// The strictness as a policy tag, as in `broadcast_in_dim(x, extents<3, 2>{}, broadcast_dimensions<1, 0>, stablehlo)`.
 template <strictness Level>
 struct strictness_t {};
-inline constexpr strictness_t<strictness::xla_builder> xla_builder{};
-inline constexpr strictness_t<strictness::stablehlo> stablehlo{};
-inline constexpr strictness_t<strictness::hlo> hlo{};
+inline constexpr strictness_t<strictness::xla_builder> xla_builder{};  ///< XlaBuilder's rule.
+inline constexpr strictness_t<strictness::stablehlo> stablehlo{};      ///< StableHLO's rule.
+inline constexpr strictness_t<strictness::hlo> hlo{};                  ///< The rule of the HLO instruction.
 
 /// Checks a broadcast_in_dim. Extents that are `dynamic` violate no rule before they are known.
 ///

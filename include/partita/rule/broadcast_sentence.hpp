@@ -19,11 +19,8 @@ constexpr text format_shape(const short_list<Extent>& shape) {
   text out("[");
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (d > 0) out << ", ";
-    if (shape[d] == Extent{dynamic}) {
-      out << "dynamic";
-    } else {
-      out << shape[d];
-    }
+    if (shape[d] == Extent{dynamic}) out << "dynamic";
+    else out << shape[d];
   }
   return out << "]";
 }
@@ -68,11 +65,8 @@ constexpr void append_alternatives(text& out, const short_list<Extent>& small, c
   }
   text list;
   const std::size_t found = list_alternatives(list, small, large, {}, 0);
-  if (found == 0) {
-    out << "no broadcast_dimensions fit these shapes: transpose or reshape the smaller operand first";
-  } else {
-    out << list << " would be valid";
-  }
+  if (found == 0) out << "no broadcast_dimensions fit these shapes: transpose or reshape the smaller operand first";
+  else out << list << " would be valid";
 }
 
 /// Whether the entries of `dims` are distinct, so that a transposition can sort them.
@@ -83,6 +77,7 @@ constexpr bool is_permuted(const broadcast_dimensions_list& dims) {
   return true;
 }
 
+/// Writes the beginning of an error message: the call with its broadcast_dimensions, and "requires".
 constexpr text format_call(const char* operation, const char* operands, const broadcast_dimensions_list& dims) {
   text out("partita::");
   out << operation << "(" << operands;

@@ -75,8 +75,8 @@ class dimension_map {
   friend constexpr bool operator==(const dimension_map&, const dimension_map&) = default;
 
  private:
-  short_list<std::size_t> targets_;
-  short_list<std::size_t> sources_;
+  short_list<std::size_t> targets_;  ///< for each operand dimension, its result dimension
+  short_list<std::size_t> sources_;  ///< for each result dimension, its operand dimension or `unmapped`
 };
 
 }  // namespace partita

@@ -12,18 +12,19 @@ namespace partita {
 template <std::size_t... D>
 struct dimensions_t {};
 template <std::size_t... D>
-inline constexpr dimensions_t<D...> dimensions{};
+inline constexpr dimensions_t<D...> dimensions{};  ///< The listed dimensions.
 /// The partition dimensions that a kernel does not act along; the kernel acts along all remaining dimensions.
 template <std::size_t... D>
 struct all_dimensions_but_t {};
 template <std::size_t... D>
-inline constexpr all_dimensions_but_t<D...> all_dimensions_but{};
+inline constexpr all_dimensions_but_t<D...> all_dimensions_but{};  ///< All but the listed dimensions.
 
 /// The partition dimensions that a kernel acts along, as a run-time list: `dimension_list{0, 2}`.
 using dimension_list = short_list<std::size_t>;
 
 namespace detail {
 
+/// Whether each D is a dimension of a partition of this rank; and whether no D is listed twice.
 template <std::size_t Rank, std::size_t... D>
 inline constexpr bool are_dimensions_below_rank = ((D < Rank) && ...);
 template <std::size_t... D>

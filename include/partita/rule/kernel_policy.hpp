@@ -7,22 +7,22 @@ namespace partita {
 
 /// Reverse the extents of the source partition before applying the worker broadcast rule.
 struct transpose_src_t {};
-inline constexpr transpose_src_t transpose_src{};
+inline constexpr transpose_src_t transpose_src{};  ///< Reverses the extents of the source partition first.
 /// Reverse the extents of the destination partition before applying the worker broadcast rule.
 struct transpose_dest_t {};
-inline constexpr transpose_dest_t transpose_dest{};
+inline constexpr transpose_dest_t transpose_dest{};  ///< Reverses the extents of the destination partition first.
 /// With this policy, zero-volume results do not keep the batch extent (dimension 0) of the worker's input block.
 struct discard_batch_t {};
-inline constexpr discard_batch_t discard_batch{};
+inline constexpr discard_batch_t discard_batch{};  ///< Zero-volume results do not keep the batch extent.
 
 /// With this policy, sums are rounded only once, at the end, and are bitwise equal for every order of the workers,
 /// every number of nodes, and any number of workers that contribute zeros.
 struct reproducible_t {};
-inline constexpr reproducible_t reproducible{};
+inline constexpr reproducible_t reproducible{};  ///< Sums are bitwise equal in every order of the workers.
 /// With this policy, a broadcast returns a read-only tensor (a shared_view_of) that all workers of a node share: one
 /// block per node.
 struct shared_view_t {};
-inline constexpr shared_view_t shared_view{};
+inline constexpr shared_view_t shared_view{};  ///< The workers of a node share one read-only block.
 
 /// Whether T is one of the types `Policies`.
 template <class T, class... Policies>

@@ -12,27 +12,24 @@ namespace partita {
 
 /// An extent as XLA knows it: exactly n, at most n ("<=n"), or any number ("?").
 struct known_extent {
-  enum class knowledge { exactly, upper_bound, any_size };
+  enum class knowledge { exactly, upper_bound, any_size };  ///< what `size` is
 
-  std::size_t size = 1;  ///< the exact size or its upper bound; `dynamic` if any size is possible
-  knowledge what = knowledge::exactly;
+  std::size_t size = 1;                 ///< the exact size or its upper bound; `dynamic` if any size is possible
+  knowledge what = knowledge::exactly;  ///< what `size` means
 
   constexpr known_extent() = default;
   constexpr known_extent(std::size_t n) : size(n) {}  // NOLINT: a number is an extent
   static constexpr known_extent with_upper_bound(std::size_t n) { return {n, knowledge::upper_bound}; }
   static constexpr known_extent any_size() { return {dynamic, knowledge::any_size}; }  ///< An unknown extent.
 
-  constexpr bool is_dynamic() const { return what != knowledge::exactly; }
+  constexpr bool is_dynamic() const { return what != knowledge::exactly; }  ///< Whether the exact size is unknown.
   friend constexpr bool operator==(const known_extent&, const known_extent&) = default;
 
   template <class Text>
     requires requires(Text& out) { out << "" << std::size_t{}; }
   friend constexpr Text& operator<<(Text& out, const known_extent& e) {
-    if (e.what == knowledge::any_size) {
-      out << "?";
-    } else {
-      out << (e.what == knowledge::upper_bound ? "<=" : "") << e.size;
-    }
+    if (e.what == knowledge::any_size) out << "?";
+    else out << (e.what == knowledge::upper_bound ? "<=" : "") << e.size;
     return out;
   }
 
@@ -43,8 +40,8 @@ struct known_extent {
 /// The combination of two extents in one dimension: whether the combination is legal, and the resulting extent.
 template <class Extent>
 struct extent_combination {
-  bool legal = true;
-  Extent extent{};
+  bool legal = true;  ///< whether the extents fit together
+  Extent extent{};    ///< the extent of the result
 };
 
 /// Combines two extents by degenerate broadcasting: an extent of 1 is expanded; other extents must be equal, or one of

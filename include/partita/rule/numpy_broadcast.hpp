@@ -10,13 +10,7 @@ namespace partita {
 
 namespace detail {
 
-/// Maps the dimensions of an operand to the trailing dimensions of a result of rank `result_rank`.
-constexpr dimension_map map_to_trailing_dimensions(std::size_t rank, std::size_t result_rank) {
-  short_list<std::size_t> targets;
-  for (std::size_t j = 0; j < rank; ++j) targets.push_back(result_rank - rank + j);
-  return {targets, result_rank};
-}
-
+/// Whether a dynamic extent and a static extent other than 1 meet in a dimension; such extents are not combined.
 constexpr bool has_bounded_and_static_extents(std::size_t, std::size_t) { return false; }
 constexpr bool has_bounded_and_static_extents(known_extent a, known_extent b) {
   return a.size != 1 && b.size != 1 && a.is_dynamic() != b.is_dynamic();
@@ -27,8 +21,8 @@ constexpr bool has_bounded_and_static_extents(known_extent a, known_extent b) {
 /// The result of checking operands by NumPy's rule, and the shape of the result if the operands broadcast.
 template <class Extent>
 struct basic_numpy_broadcast {
-  broadcast_verdict verdict;
-  short_list<Extent> result;
+  broadcast_verdict verdict;  ///< whether the operands broadcast
+  short_list<Extent> result;  ///< the shape of the result
 };
 
 /// Checks by NumPy's rule whether operands broadcast to each other. An error names the dimension of the result.
@@ -40,10 +34,11 @@ constexpr basic_numpy_broadcast<Extent> judge_numpy_broadcast(const short_list<E
   for (std::size_t k = 0; k < count; ++k) rank = operands[k].size() > rank ? operands[k].size() : rank;
   auto result = short_list<Extent>::filled(rank, Extent{1});
   for (std::size_t k = 0; k < count; ++k) {
-    const auto lifted = detail::map_to_trailing_dimensions(operands[k].size(), rank).lift(operands[k]);
+    const std::size_t missing = rank - operands[k].size();
     for (std::size_t d = 0; d < rank; ++d) {
-      if (detail::has_bounded_and_static_extents(result[d], lifted[d])) return {{mixed_bounded_and_static, d}, {}};
-      const auto combined = combine_extents(result[d], lifted[d]);
+      const Extent own = d < missing ? Extent{1} : operands[k][d - missing];
+      if (detail::has_bounded_and_static_extents(result[d], own)) return {{mixed_bounded_and_static, d}, {}};
+      const auto combined = combine_extents(result[d], own);
       if (!combined.legal) return {{incompatible_shapes, d}, {}};
       result[d] = combined.extent;
     }

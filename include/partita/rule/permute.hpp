@@ -11,12 +11,13 @@ namespace partita {
 template <std::size_t... P>
 struct permute_t {};
 template <std::size_t... P>
-inline constexpr permute_t<P...> permute{};
+inline constexpr permute_t<P...> permute{};  ///< The policy as a value.
 
 /// A permutation: dimension k of the result is dimension axes[k] of the source.
 template <std::size_t Rank>
 using axes_order = std::array<std::size_t, Rank>;
 
+/// The identity permutation, which changes no order.
 template <std::size_t Rank>
 constexpr axes_order<Rank> same_axes() {
   axes_order<Rank> axes{};

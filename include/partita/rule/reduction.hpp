@@ -22,6 +22,7 @@ namespace partita {
 
 namespace detail {
 
+/// The parameter of the functions that stand for reductions, such as sum; they are never called.
 struct reduction_name {};
 
 /// The type of a kernel parameter that selects the reduction R. The argument is an R, or the function that stands for
@@ -29,8 +30,8 @@ struct reduction_name {};
 /// tensors.
 template <class R>
 struct reduction_argument {
-  constexpr reduction_argument(R) {}
-  constexpr reduction_argument(R (*)(reduction_name)) {}
+  constexpr reduction_argument(R) {}                      ///< the reduction itself, such as sum_t{}
+  constexpr reduction_argument(R (*)(reduction_name)) {}  ///< the function that stands for it
 };
 
 /// T is a type of complex numbers, which can be made from a real and an imaginary part.
@@ -41,18 +42,18 @@ concept complex_like = requires(const T& a) {
   a.imag();
   T(a.real(), a.imag());
 };
+/// T is a type of numbers with fractions, which have means.
 template <class T>
 concept fraction = std::is_floating_point_v<T> || complex_like<T>;
-/// T is an arithmetic type, whose values are ordered.
-template <class T>
-concept ordered_number = std::is_arithmetic_v<T>;
 
 }  // namespace detail
 
+/// The sum of elements.
 struct sum_t {
   static constexpr const char* name = "sum";
   static constexpr const char* short_name = "sum";
-  static constexpr bool is_linear = true;
+  static constexpr bool is_linear = true;  ///< the result is linear in the elements
+  /// Whether elements may be of type T.
   template <class T>
   static constexpr bool takes = !std::is_same_v<T, bool> && requires(T& a, const T& b) { a += b; };
   template <class T>
@@ -66,6 +67,7 @@ struct sum_t {
     return a;
   }
 };
+/// The product of elements.
 struct product_t {
   static constexpr const char* name = "product";
   static constexpr const char* short_name = "prod";
@@ -86,9 +88,9 @@ struct product_t {
 struct maximum_t {
   static constexpr const char* name = "maximum";
   static constexpr const char* short_name = "max";
-  static constexpr bool is_extreme = true;
+  static constexpr bool is_extreme = true;  ///< the result is one of the elements
   template <class T>
-  static constexpr bool takes = detail::ordered_number<T>;
+  static constexpr bool takes = std::is_arithmetic_v<T>;  ///< whether elements may be of type T
   template <class T>
   static constexpr T identity() {
     if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
@@ -106,12 +108,13 @@ struct maximum_t {
     return apply_extremum(*this, std::forward<L>(l), std::forward<R>(r), dims...);
   }
 };
+/// The minimum of two elements; for NaN and for arrays see maximum_t.
 struct minimum_t {
   static constexpr const char* name = "minimum";
   static constexpr const char* short_name = "min";
-  static constexpr bool is_extreme = true;
+  static constexpr bool is_extreme = true;  ///< the result is one of the elements
   template <class T>
-  static constexpr bool takes = detail::ordered_number<T>;
+  static constexpr bool takes = std::is_arithmetic_v<T>;  ///< whether elements may be of type T
   template <class T>
   static constexpr T identity() {
     if constexpr (std::numeric_limits<T>::has_infinity) return std::numeric_limits<T>::infinity();
@@ -157,7 +160,7 @@ struct any_t {
 struct all_t {
   static constexpr const char* name = "all";
   static constexpr const char* short_name = "all";
-  static constexpr bool is_idempotent = true;
+  static constexpr bool is_idempotent = true;  ///< equal elements reduce to one of them
   template <class T>
   static constexpr bool takes = std::is_integral_v<T>;
   template <class T>
@@ -169,6 +172,7 @@ struct all_t {
   constexpr T operator()(T a, T b) const {
     return static_cast<T>(a != 0 && b != 0);
   }
+  /// Converts a reduced element to the result, also for a single worker: 1 or 0.
   template <class T>
   static constexpr T completed(T all, std::size_t) {
     return static_cast<T>(all != 0);
@@ -178,9 +182,9 @@ struct all_t {
 struct mean_t {
   static constexpr const char* name = "mean";
   static constexpr const char* short_name = "avg";
-  static constexpr bool is_linear = true, is_idempotent = true;
+  static constexpr bool is_linear = true, is_idempotent = true;  ///< linear; the mean of equal elements is that element
   template <class T>
-  static constexpr bool takes = detail::fraction<T>;
+  static constexpr bool takes = detail::fraction<T>;  ///< whether elements may be of type T
   template <class T>
   static constexpr T identity() {
     return T{};
@@ -190,6 +194,7 @@ struct mean_t {
   constexpr T operator()(const T& a, const T& b) const {
     return static_cast<T>(a + b);
   }
+  /// Divides the sum by the number of workers that contributed a block.
   template <class T>
   static constexpr T completed(T all, std::size_t count) {
     if constexpr (detail::complex_like<T>) return all / static_cast<typename T::value_type>(count);
@@ -221,7 +226,7 @@ struct log_sum_exp_t {
   static constexpr const char* name = "log_sum_exp";
   static constexpr const char* short_name = "lse";
   template <class T>
-  static constexpr bool takes = std::is_floating_point_v<T>;
+  static constexpr bool takes = std::is_floating_point_v<T>;  ///< whether elements may be of type T
   template <class T>
   static constexpr T identity() {
     return -std::numeric_limits<T>::infinity();
@@ -245,12 +250,12 @@ struct log_sum_exp_t {
 // The reductions maximum and minimum are constants; the names of all other reductions are functions that are never
 // called. A variable may therefore be named `sum`, and `sum(x)` still finds, by argument-dependent lookup, the function
 // of x's own library.
-inline constexpr maximum_t maximum{};  ///< The reduction to the largest element.
-inline constexpr minimum_t minimum{};  ///< The reduction to the smallest element.
-constexpr sum_t sum(detail::reduction_name) { return {}; }
-constexpr any_t any(detail::reduction_name) { return {}; }
-constexpr all_t all(detail::reduction_name) { return {}; }
-constexpr mean_t mean(detail::reduction_name) { return {}; }
+inline constexpr maximum_t maximum{};                         ///< The reduction to the largest element.
+inline constexpr minimum_t minimum{};                         ///< The reduction to the smallest element.
+constexpr sum_t sum(detail::reduction_name) { return {}; }    ///< stands for sum_t
+constexpr any_t any(detail::reduction_name) { return {}; }    ///< stands for any_t
+constexpr all_t all(detail::reduction_name) { return {}; }    ///< stands for all_t
+constexpr mean_t mean(detail::reduction_name) { return {}; }  ///< stands for mean_t
 
 /// All reductions. `product` and `log_sum_exp` are available only in this namespace: sharding programs often define
 /// their own `product`.
@@ -261,8 +266,8 @@ using partita::maximum;
 using partita::mean;
 using partita::minimum;
 using partita::sum;
-constexpr product_t product(detail::reduction_name) { return {}; }
-constexpr log_sum_exp_t log_sum_exp(detail::reduction_name) { return {}; }
+constexpr product_t product(detail::reduction_name) { return {}; }          ///< stands for product_t
+constexpr log_sum_exp_t log_sum_exp(detail::reduction_name) { return {}; }  ///< stands for log_sum_exp_t
 }  // namespace reductions
 
 namespace detail {
@@ -327,6 +332,7 @@ using owed_reduction PARTITA_FORMER_NAME("use pending_reduction") = pending_redu
 
 namespace detail {
 
+/// A list of reduction types, numbered from 1 as in pending_reduction.
 template <class... R>
 struct reduction_list {
   static constexpr std::size_t size = sizeof...(R);
@@ -336,6 +342,7 @@ struct reduction_list {
     std::size_t k = 0;
     ((static_cast<std::size_t>(kind) == ++k ? void(f(R{})) : void()), ...);
   }
+  /// The enumerator that stands for a reduction type; `none` for a type that is not in the list.
   template <class One>
   static constexpr pending_reduction kind_of() {
     std::size_t k = 0, found = 0;

@@ -11,12 +11,13 @@ namespace partita {
 struct repartition_verdict {
   enum class reason { legal, partition_ranks_differ, tensor_rank_differs };
 
-  reason why = reason::legal;
-  std::size_t source_rank = 0, destination_rank = 0, tensor_rank = 0;
+  reason why = reason::legal;                                          ///< the rule that is violated, or `legal`
+  std::size_t source_rank = 0, destination_rank = 0, tensor_rank = 0;  ///< the ranks that were compared
 
   constexpr explicit operator bool() const { return why == reason::legal; }
 };
 
+/// Checks that the ranks of both partitions and of the tensor are equal.
 constexpr repartition_verdict judge_repartition(std::size_t source_rank, std::size_t destination_rank,
                                                 std::size_t tensor_rank) {
   using reason = repartition_verdict::reason;

@@ -9,8 +9,8 @@ namespace partita {
 /// The result of checking the three operands of select or clamp, and the shape of the result if the call is legal.
 template <class Extent>
 struct basic_ternary_broadcast {
-  broadcast_verdict verdict;
-  short_list<Extent> result;
+  broadcast_verdict verdict;  ///< whether the call is legal
+  short_list<Extent> result;  ///< the shape of the result
 };
 
 namespace detail {

@@ -16,16 +16,30 @@ namespace partita {
 struct worker_broadcast_verdict {
   enum class reason { legal, small_rank_exceeds_large, extents_differ };
 
-  reason why = reason::legal;
+  reason why = reason::legal;    ///< the rule that is violated, or `legal`
   bool reduction = false;        ///< the call was sum_reduce: the small partition is the destination
   std::size_t dimension = 0;     ///< the first dimension that violates the rule, counted after reversal and extension
   std::size_t small_extent = 0;  ///< the small partition's extent in `dimension`, after reversal and extension
   std::size_t large_extent = 0;  ///< the large partition's extent in `dimension`, after reversal
-  std::size_t small_rank = 0, large_rank = 0;
+  std::size_t small_rank = 0, large_rank = 0;  ///< the ranks of both partitions
 
   constexpr explicit operator bool() const { return why == reason::legal; }
   friend constexpr bool operator==(const worker_broadcast_verdict&, const worker_broadcast_verdict&) = default;
 };
+
+namespace detail {
+
+/// The extent in dimension d of a shape that is first reversed if `transposed`, and then extended on the left with ones
+/// to rank `rank`.
+template <std::size_t Rank>
+constexpr std::size_t extended_extent(const std::array<std::size_t, Rank>& shape, std::size_t rank, std::size_t d,
+                                      bool transposed) {
+  if (d < rank - Rank) return 1;
+  const std::size_t own = d - (rank - Rank);
+  return shape[transposed ? Rank - 1 - own : own];
+}
+
+}  // namespace detail
 
 /// Checks the partitions of a worker broadcast, given by extents; an entry that is `dynamic` violates no rule yet.
 template <std::size_t Small, std::size_t Large>
@@ -39,19 +53,11 @@ constexpr worker_broadcast_verdict judge_worker_broadcast(const std::array<std::
     verdict.why = reason::small_rank_exceeds_large;
   } else {
     for (std::size_t d = 0; d < Large; ++d) {
-      const std::size_t large_extent = large[transpose_large ? Large - 1 - d : d];
-      std::size_t small_extent = 1;
-      if (d >= Large - Small) {
-        const std::size_t own = d - (Large - Small);
-        small_extent = small[transpose_small ? Small - 1 - own : own];
-      }
+      const std::size_t large_extent = large[transpose_large ? Large - 1 - d : d],
+                        small_extent = detail::extended_extent(small, Large, d, transpose_small);
       if (small_extent == dynamic || large_extent == dynamic || small_extent == 1 || small_extent == large_extent)
         continue;
-      verdict.why = reason::extents_differ;
-      verdict.dimension = d;
-      verdict.small_extent = small_extent;
-      verdict.large_extent = large_extent;
-      break;
+      return {reason::extents_differ, reduction, d, small_extent, large_extent, Small, Large};
     }
   }
   return verdict;
@@ -69,10 +75,9 @@ constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const st
                                const std::array<std::size_t, Large>& large, bool transpose_small,
                                bool transpose_large) {
   using reason = worker_broadcast_verdict::reason;
-  const char* call = verdict.reduction ? "partita::sum_reduce(p_x, p_y): " : "partita::broadcast(p_x, p_y): ";
   const char* small_name = verdict.reduction ? "p_y" : "p_x";
   const char* large_name = verdict.reduction ? "p_x" : "p_y";
-  text sentence(call);
+  text sentence(verdict.reduction ? "partita::sum_reduce(p_x, p_y): " : "partita::broadcast(p_x, p_y): ");
   if (verdict.why == reason::small_rank_exceeds_large) {
     sentence << "requires rank(" << small_name << ") <= rank(" << large_name << "), got " << verdict.small_rank
              << " and " << verdict.large_rank << "; use " << (verdict.reduction ? "broadcast" : "sum_reduce")
@@ -106,12 +111,7 @@ class worker_pairing {
     static_assert(Small <= Large);
     for (std::size_t d = 0; d < Large; ++d) {
       const std::size_t original = transpose_large ? Large - 1 - d : d;
-      std::size_t small_extent = 1;
-      if (d >= Large - Small) {
-        const std::size_t own = d - (Large - Small);
-        small_extent = small[transpose_small ? Small - 1 - own : own];
-      }
-      is_matched_dimension_[original] = small_extent == large[original];
+      is_matched_dimension_[original] = detail::extended_extent(small, Large, d, transpose_small) == large[original];
     }
   }
   /// Makes the pairing in which `matches[d]` says whether both extents of dimension d are equal.
@@ -146,8 +146,8 @@ class worker_pairing {
   }
 
  private:
-  std::array<std::size_t, Large> large_shape_{};
-  std::array<bool, Large> is_matched_dimension_{};
+  std::array<std::size_t, Large> large_shape_{};    ///< the extents of the large partition
+  std::array<bool, Large> is_matched_dimension_{};  ///< whether both partitions have the same extent along it
 };
 
 }  // namespace partita

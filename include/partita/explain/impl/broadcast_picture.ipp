@@ -17,17 +17,12 @@ PARTITA_DEF broadcast_picture::broadcast_picture(const shape_list& left, const s
 
 namespace partita::detail {
 
+/// How an operand fills dimension d of the result.
 PARTITA_DECL cell_drawing cell_for_dimension(const dimension_map& map, const shape_list& operand,
                                              const shape_list& result, std::size_t d) {
   using enum cell_drawing::kind;
   if (map.source(d) == dimension_map::unmapped) return {repeated, result[d]};
   return {map.equals_result(d, operand, result) ? own_extent : expanded, result[d]};
-}
-
-PARTITA_DECL long_text join_extents(const shape_list& shape) {
-  long_text all(shape.empty() ? "scalar" : "");
-  for (std::size_t d = 0; d < shape.size(); ++d) all << (d == 0 ? "" : " x ") << shape[d];
-  return all;
 }
 
 PARTITA_DEF long_text sum_text(const dimension_map& map, const shape_list& operand, const shape_list& result) {
@@ -82,7 +77,7 @@ PARTITA_DEF long_text to_svg(const broadcast_picture& picture) {
     on.words(column(d) + wide / 2, y + 23, words, {.size = 15, .at = drawing::anchor::middle, .ink = paint.ink});
   };
   const auto operand = [&](const char* name, const shape_list& shape, const dimension_map& map, drawing::px y) {
-    on.words(0, y + 23, long_text(name) << "  " << detail::join_extents(shape), {.size = 15});
+    on.words(0, y + 23, long_text(name) << "  " << detail::extents_text(shape), {.size = 15});
     for (std::size_t d = 0; d < result.size(); ++d) draw_cell(d, y, detail::cell_for_dimension(map, shape, result, d));
     on.words(column(result.size()) + 8, y + 23, detail::sum_text(map, shape, result), {.size = 15});
   };
@@ -90,7 +85,7 @@ PARTITA_DEF long_text to_svg(const broadcast_picture& picture) {
     on.words(column(d) + wide / 2, 14, long_text("dim ") << d, {.size = 15, .at = drawing::anchor::middle});
   operand("lhs", picture.lhs, picture.all.lhs, 24);
   operand("rhs", picture.rhs, picture.all.rhs, 24 + row);
-  on.words(0, 24 + 2 * row + 23, long_text("result  ") << detail::join_extents(result), {.size = 15});
+  on.words(0, 24 + 2 * row + 23, long_text("result  ") << detail::extents_text(result), {.size = 15});
   for (std::size_t d = 0; d < result.size(); ++d) draw_cell(d, 24 + 2 * row, {own_extent, result[d]});
   return on.svg();
 }

@@ -12,6 +12,7 @@
 namespace partita {
 namespace detail {
 
+/// Completes one program.
 template <class Graph>
 class layout_completer {
  public:
@@ -79,10 +80,12 @@ class layout_completer {
         readers_[at[g_.operand(g_.operation(o), i).number]++] = static_cast<std::uint32_t>(o);
     is_queued_.assign(g_.operations(), 0);
   }
+  /// The number of operands of the program that are value v.
   std::size_t reader_count(value v) const { return first_reader_[v.number + 1] - first_reader_[v.number]; }
 
   // --- the fixpoint iteration ---
 
+  /// Adds operation o to the queue, unless it is queued; unless `all`, only if it does nothing but pass axes on.
   void enqueue(std::size_t o, bool all) {
     if (is_queued_[o] != 0 || (!all && !has_only_pass_factors(g_.operation(o).how))) return;
     is_queued_[o] = 1;
@@ -103,6 +106,7 @@ class layout_completer {
   bool may_propose(value v) const {
     return is_active_[v.number] != 0 || (g_[v].annotation == Graph::none && result_.layouts[v.number].cut_axes() != 0);
   }
+  /// Propagates through operation o, extends the shardings of its tensors, and queues the neighbours of changed values.
   void propagate_operation(std::size_t o, bool all) {
     is_queued_[o] = 0;
     const typename Graph::node& n = g_.operation(o);
@@ -142,9 +146,10 @@ class layout_completer {
     }
     return changed;
   }
+  /// Where an axis comes from: a dimension of a value, by way of a factor of the operation's rule.
   struct axis_source {
-    value from;
-    std::size_t dimension, factor;
+    value from;                     ///< the value that has the axis
+    std::size_t dimension, factor;  ///< that the axis shards
   };
   /// The tensor of the operation from which axis a in dimension d of tensor t comes, or tensor t itself if no other
   /// tensor has the axis (because axes were joined).
@@ -161,6 +166,7 @@ class layout_completer {
       }
     return {g_.of(n, t), d, here.count == 0 ? std::size_t{0} : n.how.term(here, 0)};
   }
+  /// Notes why axis a shards dimension d of value v: operation o propagated it, or it was annotated.
   void add_origin(value v, std::size_t d, std::size_t a, std::size_t o, const axis_source& axis) {
     result_.cut_origins.push_back({v.number, static_cast<std::uint8_t>(d), static_cast<std::uint8_t>(a),
                                    static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(axis.factor),
@@ -181,7 +187,8 @@ class layout_completer {
       for (std::size_t t = 0; t < n.how.tensor_count(); ++t) specs_.push_back(make_spec(g_.of(n, t), true));
       const propagation p = propagate(g_.on(), n.how, {specs_.data(), n.operands},
                                       {specs_.data() + n.operands, n.results}, direction::mixed, result_.by);
-      for (std::size_t i = 0; i < n.operands; ++i) move(o, i, result_.layouts[g_.operand(n, i).number], p.operands[i]);
+      for (std::size_t i = 0; i < n.operands; ++i)
+        add_reshard(o, i, result_.layouts[g_.operand(n, i).number], p.operands[i]);
       for (std::size_t j = 0; j < n.results; ++j) {
         const value v = g_.of(n, n.operands + j);
         const sharding& as_made = p.results[j];
@@ -193,7 +200,7 @@ class layout_completer {
           layout = reader_count(v) == 1 ? as_made : as_made.without_partials();
           add_origins_of_result(o, n.operands + j);
         }
-        move(o, n.operands + j, as_made, layout);
+        add_reshard(o, n.operands + j, as_made, layout);
       }
     }
   }
@@ -206,18 +213,22 @@ class layout_completer {
         if (const std::size_t a = layout.cuts[d][k]; result_.origin_of_cut(v, d, a) == nullptr)
           add_origin(v, d, a, o, source_of_axis(g_.operation(o), t, d, a));
   }
-  void move(std::size_t o, std::size_t t, const sharding& from, const sharding& to) {
+  /// Notes the reshard of tensor t of operation o, unless both layouts are equal.
+  void add_reshard(std::size_t o, std::size_t t, const sharding& from, const sharding& to) {
     if (from.same_layout(to)) return;
     result_.reshards.push_back(
         {static_cast<std::uint32_t>(o), static_cast<std::uint8_t>(t), g_.of(g_.operation(o), t).number, from, to});
   }
 
-  const Graph& g_;
-  completion_of<Graph> result_{};
-  std::vector<std::uint8_t> is_active_{}, is_queued_{};
-  std::vector<std::uint32_t> first_reader_{}, readers_{}, queue_{};
-  std::size_t first_queued_ = 0;
-  std::vector<spec> specs_{};
+  const Graph& g_;                             ///< the program
+  completion_of<Graph> result_{};              ///< the completion so far
+  std::vector<std::uint8_t> is_active_{};      ///< for each value, whether the turn of its annotation has come
+  std::vector<std::uint8_t> is_queued_{};      ///< for each operation
+  std::vector<std::uint32_t> first_reader_{};  ///< for each value, where its readers begin in readers_
+  std::vector<std::uint32_t> readers_{};       ///< the operations that read each value, value by value
+  std::vector<std::uint32_t> queue_{};         ///< operations to propagate through
+  std::size_t first_queued_ = 0;               ///< the index of the next operation in queue_
+  std::vector<spec> specs_{};                  ///< the tensors of one operation (kept to save allocations)
 };
 
 }  // namespace detail

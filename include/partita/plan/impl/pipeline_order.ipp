@@ -51,6 +51,7 @@ class pipeline_clock {
   }
 
  private:
+  /// Calls f(task, seconds of the transfer) for the tasks whose results a task needs.
   template <class F>
   void for_each_dependency(const pipeline_task& one, F f) const {
     const auto from_stage = [&](pipeline_pass pass, std::uint32_t stage) {
@@ -72,7 +73,7 @@ class pipeline_clock {
 
   const pipeline_shape& shape_;
   double transfer_seconds_;
-  std::vector<double> end_times_;
+  std::vector<double> end_times_;  ///< for each task, by pipeline_shape::number
 };
 
 PARTITA_DECL void require_pipeline(const pipeline_shape& shape, const pipeline_times& times) {
@@ -171,9 +172,11 @@ class pipeline_chooser {
   }
 
  private:
+  /// The micro-batch of the next task of this pass and stage.
   std::uint32_t& next_batch(pipeline_pass pass, std::uint32_t stage) {
     return next_micro_batches_[static_cast<std::size_t>(pass) * shape_.stages() + stage];
   }
+  /// Whether a task could begin: its inputs are there, and the stage does not keep too many micro-batches.
   bool is_allowed(const pipeline_task& one) {
     if (one.micro_batch == shape_.micro_batches || (one.pass == pipeline_pass::weights && !has_weights_)) return false;
     // Let n be the number of stages from this stage to the last. At most n micro-batches of the stage wait for their
@@ -197,9 +200,9 @@ class pipeline_chooser {
 
   const pipeline_shape& shape_;
   const pipeline_times& times_;
-  bool has_weights_;
+  bool has_weights_;  ///< whether gradients of weights have passes of their own
   pipeline_clock clock_{shape_, times_.transfer_seconds};
-  std::vector<double> free_times_ = std::vector<double>(shape_.groups(), 0);
+  std::vector<double> free_times_ = std::vector<double>(shape_.groups(), 0);  ///< when each group is free
   std::vector<std::uint32_t> next_micro_batches_ = std::vector<std::uint32_t>(std::size_t{3} * shape_.stages(), 0);
   pipeline_tasks group_tasks_ = pipeline_tasks(shape_.groups());
 };

@@ -14,6 +14,7 @@
 namespace partita {
 namespace detail {
 
+/// Searches the annotations of one program.
 template <class Graph>
 class searcher {
  public:
@@ -42,11 +43,11 @@ class searcher {
   }
 
  private:
-  using choice = std::uint16_t;
+  using choice = std::uint16_t;  ///< the number of an option of an input; 0 for no annotation
   struct evaluation {
-    std::vector<choice> selection{};
-    judgement result{};
-    bool is_evaluated = false;
+    std::vector<choice> selection{};  ///< the option of each input
+    judgement result{};               ///< the cost of this candidate
+    bool is_evaluated = false;        ///< false for no candidate
   };
 
   /// Whether candidate a is better than b: it exceeds the memory limit by fewer bytes; among equals, it takes less
@@ -57,10 +58,10 @@ class searcher {
     const double s = a.result.cost.seconds(), t = b.result.cost.seconds(), tolerance = 1e-12 * (s + t);
     if (s < t - tolerance || s > t + tolerance) return s < t;
     if (a.result.cost.peak != b.result.cost.peak) return a.result.cost.peak < b.result.cost.peak;
-    const std::size_t m = annotations(a.selection), n = annotations(b.selection);
+    const std::size_t m = annotation_count(a.selection), n = annotation_count(b.selection);
     return m != n ? m < n : a.selection < b.selection;
   }
-  static std::size_t annotations(const std::vector<choice>& selection) {
+  static std::size_t annotation_count(const std::vector<choice>& selection) {
     std::size_t n = 0;
     for (const choice c : selection) n += c != 0;
     return n;
@@ -68,7 +69,7 @@ class searcher {
 
   /// Evaluates a candidate (a list of shardings) unless its evaluation is cached, and caches the result.
   const evaluation& evaluate(const std::vector<choice>& selection) {
-    if (2 * (evaluations_.size() + 1) > slots_.size()) grow_hash_table();
+    if (2 * (evaluations_.size() + 1) > hash_slots_.size()) grow_hash_table();
     std::uint32_t& slot = find_hash_slot(selection);
     if (slot != 0) return evaluations_[slot - 1];
     ++try_count_;
@@ -80,6 +81,7 @@ class searcher {
     if (!fastest_.is_evaluated || result.result.plain.seconds() < fastest_.result.plain.seconds()) fastest_ = result;
     return result;
   }
+  /// Lists the annotations of a candidate in annotations_.
   void annotate(const std::vector<choice>& selection) {
     annotations_.clear();
     for (std::size_t k = 0; k < selection.size(); ++k)
@@ -87,16 +89,17 @@ class searcher {
         annotations_.push_back({space_.choices[k].input, &space_.choices[k].options[selection[k] - 1U]});
   }
   std::uint32_t& find_hash_slot(const std::vector<choice>& selection) {
-    std::size_t k = hasher().mix(selection).value() % slots_.size();
-    while (slots_[k] != 0 && evaluations_[slots_[k] - 1].selection != selection) k = (k + 1) % slots_.size();
-    return slots_[k];
+    std::size_t k = hasher().mix(selection).value() % hash_slots_.size();
+    while (hash_slots_[k] != 0 && evaluations_[hash_slots_[k] - 1].selection != selection)
+      k = (k + 1) % hash_slots_.size();
+    return hash_slots_[k];
   }
   void grow_hash_table() {
-    slots_.assign(slots_.empty() ? 1024 : 4 * slots_.size(), 0);
+    hash_slots_.assign(hash_slots_.empty() ? 1024 : 4 * hash_slots_.size(), 0);
     for (std::uint32_t k = 0; k < evaluations_.size(); ++k) find_hash_slot(evaluations_[k].selection) = k + 1;
   }
 
-  /// Gives all choices in `unit` the same option, tries each option, and keeps the best. Other choices do not change.
+  /// Gives all inputs in `unit` the same option, tries each option, and keeps the best. Other choices do not change.
   bool improve_one_group(std::vector<choice>& from, const std::vector<std::size_t>& unit) {
     evaluation best = evaluate(from);
     bool gained = false;
@@ -108,6 +111,7 @@ class searcher {
     from = best.selection;
     return gained;
   }
+  /// Improves one group after another, until no group can be improved alone.
   void descend(std::vector<choice>& from) {
     for (bool gained = true; gained && try_count_ < options_.most;) {
       gained = false;
@@ -161,6 +165,7 @@ class searcher {
 
   // --- the answer ---
 
+  /// Converts an evaluation to the form of the answer.
   search_candidate describe(const evaluation& one, bool includes_sharded_states) {
     search_candidate c;
     if (!one.is_evaluated) return c;
@@ -190,18 +195,18 @@ class searcher {
     return out;
   }
 
-  const Graph& g_;
-  std::size_t memory_limit_;
+  const Graph& g_;            ///< the program
+  std::size_t memory_limit_;  ///< in bytes
   const search_options& options_;
-  search_space<Graph> space_;
+  search_space<Graph> space_;  ///< the options of each input
   /// Choices that change together: each group, then each choice alone.
   std::vector<std::vector<std::size_t>> input_groups_{};
-  search_judge<Graph> judge_;
-  std::vector<evaluation> evaluations_{};
-  std::vector<std::uint32_t> slots_{};
-  std::vector<annotated_value> annotations_{};
-  evaluation best_{}, fastest_{};
-  std::size_t try_count_ = 0;
+  search_judge<Graph> judge_;                   ///< evaluates candidates
+  std::vector<evaluation> evaluations_{};       ///< all candidates that were evaluated
+  std::vector<std::uint32_t> hash_slots_{};     ///< a hash table of evaluations_: index + 1, or 0 for an empty slot
+  std::vector<annotated_value> annotations_{};  ///< of the candidate that was annotated last
+  evaluation best_{}, fastest_{};               ///< fastest_: without regard to memory
+  std::size_t try_count_ = 0;                   ///< the number of candidates that were evaluated
 };
 
 }  // namespace detail

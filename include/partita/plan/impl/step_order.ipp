@@ -11,8 +11,8 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
   /// For each step, the number of steps that it waits for, and the steps that wait for it. Movements that share their
   /// messages are one step, which has the number of the first of these movements.
   struct step_dependencies {
-    std::vector<std::size_t> input_counts;
-    std::vector<std::vector<std::size_t>> dependent_steps, joint_steps;
+    std::vector<std::size_t> input_counts;  ///< the number of steps that each step waits for
+    std::vector<std::vector<std::size_t>> dependent_steps, joint_steps;  ///< that wait for a step; that are one with it
 
     step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)
         : input_counts(end - first, 0), dependent_steps(end - first), joint_steps(end - first) {
@@ -78,7 +78,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     }
 
    private:
-    bool may_start(std::size_t k) const { return k - first_unfinished_ <= limits_.ahead; }
+    bool may_start(std::size_t k) const { return k - first_unfinished_ <= limits_.ahead; }  ///< By the limits.
     void add_ready_step(std::size_t k) {
       std::vector<std::size_t>& list = steps_[first_ + k].moves ? movements_ : computations_;
       list.push_back(k);  // descending order: the step that is first in the program is last
@@ -105,6 +105,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         if (limits_.ahead == 0) return;
       }
     }
+    /// The index in pending_ of the movement that arrives first, or `none`.
     std::size_t first_arrival() const {
       std::size_t first = none;
       for (std::size_t k = 0; k < pending_.size(); ++k)
@@ -130,17 +131,17 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       time_ = until;
       finish_step(k);
     }
-    std::uint32_t number(std::size_t k) const { return static_cast<std::uint32_t>(first_ + k); }
+    std::uint32_t number(std::size_t k) const { return static_cast<std::uint32_t>(first_ + k); }  ///< of the program
 
     const std::vector<step_use>& steps_;
-    std::size_t first_;
+    std::size_t first_;  ///< the number of the first step that is ordered
     order_limits limits_;
     step_dependencies graph_;
-    std::vector<bool> is_finished_, is_channel_used_;
+    std::vector<bool> is_finished_, is_channel_used_;    ///< for each step; for each channel
     std::vector<std::size_t> computations_, movements_;  // steps that could be executed now
-    std::vector<ordered_step> pending_, order_;
-    std::size_t first_unfinished_ = 0;  // the first step that is not finished
-    double time_, link_free_;
+    std::vector<ordered_step> pending_, order_;          ///< the starts of pending movements; the order so far
+    std::size_t first_unfinished_ = 0;                   // the first step that is not finished
+    double time_, link_free_;                            ///< the simulated time, and the time at which the link is free
   };
 
   return step_walker(steps, first, end, limits, now).order();

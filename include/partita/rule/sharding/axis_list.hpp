@@ -23,7 +23,7 @@ struct axis_list {
     return n;
   }
   constexpr std::size_t operator[](std::size_t k) const { return ((packed >> (4 * k)) & 15U) - 1U; }
-  constexpr std::size_t back() const { return (*this)[size() - 1]; }
+  constexpr std::size_t back() const { return (*this)[size() - 1]; }  ///< The minor axis.
   constexpr bool contains(std::size_t axis) const {
     for (std::size_t k = 0; k < size(); ++k)
       if ((*this)[k] == axis) return true;

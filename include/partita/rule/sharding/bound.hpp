@@ -9,9 +9,9 @@ namespace detail {
 
 /// Writes a tensor of a rule as "operand 1 [32, 48] of matmul bmk,kn->bmn".
 struct tensor_text {
-  const rule& of;
-  std::size_t t;
-  const shape_list& shape;
+  const rule& of;           ///< the rule
+  std::size_t t;            ///< the number of the tensor, operands first
+  const shape_list& shape;  ///< the shape of the tensor
 
   template <std::size_t Capacity>
   friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const tensor_text& name) {

@@ -62,6 +62,7 @@ struct conflict_resolution : factor_proposals<Policy> {
     for (std::size_t f = 0; f < r.factor_count; ++f) add(f);
     return all;
   }
+  /// Gives axis a to one of the factors that request it, by the policy, and takes it from the others.
   constexpr void assign_axis(std::uint32_t candidates, std::size_t a) {
     using enum policy::conflict;
     const auto all = axis_contenders(candidates, a);
@@ -177,6 +178,7 @@ struct conflict_resolution : factor_proposals<Policy> {
     }
     return best;
   }
+  /// Shards the factors as the most sharded tensor does, and adds axes of the other tensors that are not in use.
   constexpr void apply_sharding_of_one_tensor() {
     const std::size_t followed = tensor_with_most_shards();
     adopt_proposals(followed);
@@ -201,6 +203,7 @@ struct conflict_resolution : factor_proposals<Policy> {
     }
   }
 
+  /// Chooses the axes of all factors: the results are in `cut`.
   constexpr void resolve_conflicts() {
     // 1. Collect a list of axes for each factor, by the policy for tensors that disagree.
     bool merged = false;

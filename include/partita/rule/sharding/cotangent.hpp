@@ -16,6 +16,7 @@ constexpr const char* name_of(axis_state state) {
   return names[static_cast<std::size_t>(state)];
 }
 
+/// The role of mesh axis a for a value of this sharding.
 constexpr axis_state state_of(const sharding& s, std::size_t a) {
   if ((s.cut_axes() >> s.on.checked_axis(a) & 1U) != 0) return axis_state::cut;
   if (s.pending[a] != pending_reduction::none) return axis_state::partial;

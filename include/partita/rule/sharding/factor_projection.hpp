@@ -12,18 +12,19 @@
 
 namespace partita::detail {
 
-using decision_log = growing_list<decision, 64>;
+using decision_log = growing_list<decision, 64>;  ///< The decisions of one call of propagate, in order.
 
 /// The axes that a dimension proposes for a factor, or that cannot be used, and the reason.
 struct proposal {
-  axis_list axes{};
-  std::uint8_t factor = decision::none, dimension = 0;
-  decision::what done = decision::what::takes_sharding;
+  axis_list axes{};                                      ///< the mesh axes that shard the dimension
+  std::uint8_t factor = decision::none, dimension = 0;   ///< the factor, and the dimension that proposes the axes
+  decision::what done = decision::what::takes_sharding;  ///< takes_sharding if they can be used, else why not
 
-  constexpr bool is_usable() const { return done == decision::what::takes_sharding; }
+  constexpr bool is_usable() const { return done == decision::what::takes_sharding; }  ///< Whether they can be used.
 };
 /// The axes that one tensor proposes for factors. No axis is proposed twice, so there is at most one proposal per axis.
 struct proposals : bounded_list<proposal, most_axes> {
+  /// Adds a proposal of dimension d for factor f, unless `axes` is empty.
   constexpr void add(decision::what done, std::size_t d, std::size_t f, axis_list axes) {
     if (!axes.empty()) push_back({axes, static_cast<std::uint8_t>(f), static_cast<std::uint8_t>(d), done});
   }
@@ -35,10 +36,10 @@ template <class Policy>
 struct factor_projection {
   const mesh& m;
   const rule& r;
-  spec_list operands, results;
-  direction flow;
-  const Policy& by;
-  decision_log& log;
+  spec_list operands, results;  ///< the tensors with their given shardings
+  direction flow;               ///< which of these shardings are used
+  const Policy& by;             ///< the policy that chooses
+  decision_log& log;            ///< where decisions are noted
 
   // --- the tensors that are used ---
 
@@ -47,6 +48,7 @@ struct factor_projection {
   constexpr const spec& tensor_spec(std::size_t t) const {
     return t < r.operand_count ? operands[t] : results[t - r.operand_count];
   }
+  /// Whether the sharding of tensor t is given.
   constexpr bool is_given(std::size_t t) const {
     return (t < r.operand_count ? t < operands.size() : t - r.operand_count < results.size()) && tensor_spec(t).known;
   }
@@ -60,6 +62,7 @@ struct factor_projection {
 
   // --- what a tensor proposes for the factors ---
 
+  /// Notes a decision on tensor t, its dimension d, factor f and axis a; `counterpart` is decision::by.
   constexpr void log_decision(decision::what done, std::size_t t, std::size_t d, std::size_t f,
                               std::size_t a = decision::no_axis, std::size_t counterpart = decision::none,
                               pending_reduction kind = pending_reduction::none) const {
@@ -116,6 +119,7 @@ struct factor_projection {
     close_group();
     return all;
   }
+  /// Whether the axes divide factor f into equal blocks.
   constexpr bool fits(std::size_t f, axis_list axes) const {
     return r.factors[f].size != dynamic && r.factors[f].size % m.size(axes) == 0;
   }

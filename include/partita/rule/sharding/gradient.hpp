@@ -10,10 +10,10 @@ namespace partita {
 /// Selects the tensors that a gradient reads and computes, one bit for each tensor: values of operands and of results,
 /// gradients of results, and the requested gradients of operands.
 struct gradient_parts {
-  tensor_set operands = ~tensor_set{0};
-  tensor_set results = 0;
-  tensor_set result_gradients = ~tensor_set{0};
-  tensor_set operand_gradients = ~tensor_set{0};
+  tensor_set operands = ~tensor_set{0};           ///< the operands whose values are read
+  tensor_set results = 0;                         ///< the results whose values are read
+  tensor_set result_gradients = ~tensor_set{0};   ///< the results whose gradients are read
+  tensor_set operand_gradients = ~tensor_set{0};  ///< the operands whose gradients are computed
 };
 
 /// The rule of an operation's gradient: operands, results, result gradients -> operand gradients; `parts` selects them.

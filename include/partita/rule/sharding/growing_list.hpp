@@ -12,14 +12,14 @@ template <class T, std::size_t InPlace>
 class growing_list {
  public:
   constexpr growing_list() = default;
-  constexpr growing_list(const growing_list& other) { assign(other); }
-  constexpr growing_list(growing_list&& other) noexcept { take(other); }
+  constexpr growing_list(const growing_list& other) { copy_from(other); }
+  constexpr growing_list(growing_list&& other) noexcept { move_from(other); }
   constexpr growing_list& operator=(const growing_list& other) {
-    if (this != &other) free_memory(), assign(other);
+    if (this != &other) free_memory(), copy_from(other);
     return *this;
   }
   constexpr growing_list& operator=(growing_list&& other) noexcept {
-    if (this != &other) free_memory(), take(other);
+    if (this != &other) free_memory(), move_from(other);
     return *this;
   }
   constexpr ~growing_list() { free_memory(); }
@@ -61,11 +61,11 @@ class growing_list {
     heap_ = values;
     capacity_ = room;
   }
-  constexpr void assign(const growing_list& other) {
+  constexpr void copy_from(const growing_list& other) {
     if (other.count_ > InPlace) reserve(other.count_);
     for (count_ = 0; count_ < other.count_; ++count_) data()[count_] = other[count_];
   }
-  constexpr void take(growing_list& other) {
+  constexpr void move_from(growing_list& other) {
     for (std::size_t k = 0; other.capacity_ == InPlace && k < other.count_; ++k) buffer_[k] = other.buffer_[k];
     heap_ = other.heap_, count_ = other.count_, capacity_ = other.capacity_;
     other.heap_ = nullptr, other.count_ = 0, other.capacity_ = InPlace;
@@ -75,9 +75,9 @@ class growing_list {
     heap_ = nullptr, count_ = 0, capacity_ = InPlace;
   }
 
-  T buffer_[InPlace]{};
-  T* heap_ = nullptr;
-  std::size_t count_ = 0, capacity_ = InPlace;
+  T buffer_[InPlace]{};                         ///< the values, unless they are on the heap
+  T* heap_ = nullptr;                           ///< the values, if there are more than InPlace
+  std::size_t count_ = 0, capacity_ = InPlace;  ///< the number of values, and of values for which there is memory
 };
 
 }  // namespace partita

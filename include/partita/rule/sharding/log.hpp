@@ -28,13 +28,13 @@ struct decision {
     finishes_partial,   ///< the operand must be reduced over the axis before the operation
     keeps_partial,      ///< the given layout of the result is partial over the axis: the result is made so afterwards
   };
-  static constexpr std::uint8_t no_axis = 255, none = 255;
+  static constexpr std::uint8_t no_axis = 255, none = 255;  ///< no tensor, dimension, factor or axis
 
-  what outcome = what::takes_sharding;
+  what outcome = what::takes_sharding;           ///< what was decided
   std::uint8_t tensor = none, dimension = none;  ///< the tensor (operands first, then results) and its dimension
-  std::uint8_t factor = none, axis = no_axis,
-               by = none;  ///< overruled: the tensor that is followed; loses_axis: the factor that got the axis
-  pending_reduction kind = pending_reduction::none;
+  std::uint8_t factor = none, axis = no_axis;    ///< the factor of the rule, and the mesh axis
+  std::uint8_t by = none;  ///< overruled: the tensor that is followed; loses_axis: the factor that got the axis
+  pending_reduction kind = pending_reduction::none;  ///< the reduction, for decisions on partial values
   friend constexpr bool operator==(const decision&, const decision&) = default;
 };
 

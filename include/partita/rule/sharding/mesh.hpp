@@ -15,10 +15,10 @@ struct sharding;
 
 /// One dimension of a mesh: its name and the number of workers along it.
 struct axis {
-  static constexpr std::size_t most_letters = 15;
+  static constexpr std::size_t most_letters = 15;  ///< the longest name
 
-  char name_characters[most_letters + 1]{};
-  std::uint32_t size = 0;
+  char name_characters[most_letters + 1]{};  ///< the name and zeros
+  std::uint32_t size = 0;                    ///< the number of workers along the axis
 
   constexpr axis() = default;
   /// Makes an axis. Requires a name of 1 to 15 characters other than '+' and '?', and at least one worker; otherwise
@@ -38,7 +38,7 @@ struct axis {
                             << workers << " along " << name);
   }
 
-  constexpr const char* name() const { return name_characters; }
+  constexpr const char* name() const { return name_characters; }  ///< The name of the axis.
   constexpr bool is_named(const char* other) const {
     std::size_t k = 0;
     while (name_characters[k] != '\0' && name_characters[k] == other[k]) ++k;
@@ -49,8 +49,8 @@ struct axis {
 
 /// A mesh of workers, whose major axis is the first. A mesh can be a template argument.
 struct mesh {
-  axis axes[most_axes]{};
-  std::size_t count = 0;
+  axis axes[most_axes]{};                   ///< the axes, major first; the first `count` are used
+  std::size_t count = 0;                    ///< the number of axes
   bool requires_explicit_reshards = false;  ///< every reshard must be written: see no_implicit_reshard()
 
   constexpr mesh() = default;
@@ -99,7 +99,8 @@ struct mesh {
     return m;
   }
 
-  constexpr std::size_t rank() const { return count; }
+  constexpr std::size_t rank() const { return count; }  ///< The number of axes.
+  /// The number of workers: of the mesh, and along axis a.
   constexpr std::size_t size() const {
     std::size_t product = 1;
     for (std::size_t a = 0; a < count; ++a) product *= axes[a].size;

@@ -9,14 +9,15 @@ namespace detail {
 
 /// Reads einsum notation such as "bmk,kn->bmn" from left to right.
 struct notation_reader {
-  const char* notation;
-  rule& parsed;
-  std::size_t position = 0;
-  std::uint8_t groups = 0;
+  const char* notation;                ///< the text that is read
+  rule& parsed;                        ///< the rule so far
+  std::size_t position = 0;            ///< the index of the next character
+  std::uint8_t groups = 0;             ///< the number of merged dimensions so far
   const char* missing_part = nullptr;  ///< what is missing at the position where reading stopped; null if all was read
 
   static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+  /// The number of the factor with letter c, which is added if it is new.
   constexpr std::size_t find_factor(char c) {
     for (std::size_t f = 0; f < parsed.factor_count; ++f)
       if (parsed.factors[f].letter == c && c != '_') return f;

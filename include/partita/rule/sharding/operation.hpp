@@ -11,21 +11,21 @@ namespace partita {
 struct attributes {
   using list = bounded_list<std::ptrdiff_t, most_dimensions>;
   using extents_list = bounded_list<std::ptrdiff_t, most_results>;
-  list axes{};           ///< dimensions; negative ones count from the end
-  extents_list sizes{};  ///< extents, repeats, sections, ranks of results
-  bool keep = false;
+  list axes{};                ///< dimensions; negative ones count from the end
+  extents_list sizes{};       ///< extents, repeats, sections, ranks of results
+  bool keep = false;          ///< a switch: reduced dimensions stay with extent 1, or as the operation says
   bool x = false, y = false;  ///< switches; often one for each of the first two operands
-  std::size_t count = 0;
-  pending_reduction kind = pending_reduction::sum;
+  std::size_t count = 0;      ///< of results, groups, classes or sections; 0 for the default
+  pending_reduction kind = pending_reduction::sum;  ///< the reduction of reducing operations
 };
 
 /// A name, a function from shapes to a rule, and its attributes. `propagate` accepts operations in place of rules.
 struct operation {
   using rule_maker = rule (*)(const shape_span&, const attributes&);
 
-  const char* name = "";
-  rule_maker make = nullptr;
-  attributes with{};
+  const char* name = "";      ///< the name that messages and rules print
+  rule_maker make = nullptr;  ///< makes the rule from shapes and `with`
+  attributes with{};          ///< the attributes that are passed to `make`
 
   constexpr rule operator()(const shape_span& operands) const {
     rule r = make(operands, with);
@@ -56,6 +56,7 @@ struct operation {
 
 namespace detail {
 
+/// The letter of the k-th factor of a rule; '_' after 52 letters.
 constexpr char nth_letter(std::size_t k) {
   return static_cast<char>(k < 26 ? 'a' + static_cast<int>(k) : k < 52 ? 'A' + static_cast<int>(k - 26) : '_');
 }
@@ -85,8 +86,8 @@ constexpr bool has_bit(std::uint32_t bits, std::size_t d) { return (bits >> d & 
 
 /// A new factor for each dimension of a shape, with letters from a on; dimensions in `whole` must be unsharded.
 struct separate_factors {
-  std::array<std::size_t, most_dimensions> factor_indices{};
-  std::size_t rank;
+  std::array<std::size_t, most_dimensions> factor_indices{};  ///< for each dimension, its factor's number
+  std::size_t rank;                                           ///< the number of dimensions
 
   constexpr separate_factors(rule& r, const shape_list& shape, std::uint32_t whole = 0) : rank(shape.size()) {
     for (std::size_t d = 0; d < shape.size(); ++d)
@@ -94,6 +95,8 @@ struct separate_factors {
                                        has_bit(whole, d) ? factor_kind::replicate : factor_kind::pass_through);
   }
   constexpr std::size_t operator[](std::size_t d) const { return factor_indices[d]; }
+  /// Adds an operand with one dimension for each factor to a rule.
+  constexpr void add_operand(rule& r) const { r.begin_operand(), write(r); }
   /// Adds one dimension for each factor to the last tensor of a rule.
   constexpr void write(rule& r) const {
     for (std::size_t d = 0; d < rank; ++d) r.add_dimension(factor_indices[d]);

@@ -22,6 +22,7 @@ enum class linearity : std::uint8_t {
   monotone,     ///< a non-decreasing function of its one operand: max and min stay pending
 };
 
+/// Whether a reduction is linear in the elements: sum and avg.
 constexpr bool is_linear(pending_reduction kind) {
   bool is = false;
   detail::pending_reductions::visit(kind, [&](auto r) { is = detail::is_linear_reduction<decltype(r)>; });

@@ -52,26 +52,25 @@ struct policy {
   /// A result that was given as partial over an axis stays partial if the axis shards none of its dimensions.
   bool keep_result_partials = false;
 
+ private:
+  /// A copy of the policy with another value of one member. (clang requires this definition before its callers.)
+  template <class Choice>
+  constexpr policy copy_with(Choice policy::*member, Choice value) const {
+    policy p = *this;
+    p.*member = value;
+    return p;
+  }
+
+ public:
+  /// These functions return a copy of the policy in which one choice (for a conflict: all three) is replaced.
   constexpr policy with(conflict choice_for_all_conflicts) const {
     policy p = *this;
     p.axis_conflict = p.disagreement = p.equivalent_operands = choice_for_all_conflicts;
     return p;
   }
-  constexpr policy with(uneven how) const {
-    policy p = *this;
-    p.blocks = how;
-    return p;
-  }
-  constexpr policy with(reshard how) const {
-    policy p = *this;
-    p.moves = how;
-    return p;
-  }
-  constexpr policy with(unshard how) const {
-    policy p = *this;
-    p.needed = how;
-    return p;
-  }
+  constexpr policy with(uneven how) const { return copy_with(&policy::blocks, how); }
+  constexpr policy with(reshard how) const { return copy_with(&policy::moves, how); }
+  constexpr policy with(unshard how) const { return copy_with(&policy::needed, how); }
   friend constexpr bool operator==(const policy&, const policy&) = default;
 
   static const policy paddle_classic;

@@ -12,11 +12,11 @@ namespace partita {
 /// produces; `reshards` lists the tensors whose given shardings differ from these, and `log` the reasons. Tensors are
 /// numbered with the operands first.
 struct propagation {
-  growing_list<sharding, 12> operands{};
-  growing_list<sharding, 8> results{};
-  growing_list<reshard_need, 12> reshards{};
-  detail::decision_log log{};
-  char factor_letters[most_factors]{};  ///< the letters of the rule's factors, which explanations print
+  growing_list<sharding, 12> operands{};      ///< the shardings that the operation needs
+  growing_list<sharding, 8> results{};        ///< the shardings that the operation produces
+  growing_list<reshard_need, 12> reshards{};  ///< the tensors whose given shardings differ from these
+  detail::decision_log log{};                 ///< the decisions and their reasons
+  char factor_letters[most_factors]{};        ///< the letters of the rule's factors, which explanations print
 
   /// The total bytes that a worker receives in all reshards.
   constexpr std::size_t bytes() const {
@@ -44,8 +44,9 @@ template <class = void>
 template <class Policy>
 struct propagation_builder {
   conflict_resolution<Policy>& s;
-  propagation& out;
+  propagation& out;  ///< the result so far
 
+  /// The sharding of tensor t by the axes of its factors, without pending reductions.
   constexpr sharding resolved_sharding(std::size_t t) const {
     sharding layout(s.m, s.r.rank(t));
     for (std::size_t d = 0; d < s.r.rank(t); ++d) {
@@ -71,13 +72,13 @@ struct propagation_builder {
     }
     return true;
   }
+  /// Sets the sharding of operand i, and notes which pending reductions the results keep.
   constexpr void conclude_operand(std::size_t i, std::array<pending_reduction, most_axes>& kept_reductions) const {
     const bool given = s.is_given(i), unread = given && contains(s.r.shape_only_operands, i);
     sharding required = resolved_sharding(i);
     if (unread) {
       required = s.operands[i].layout;
-      required.open = required.must_replicate = 0;
-      required.priority = 0;
+      required.open = required.must_replicate = required.priority = 0;
     }
     for (std::size_t a = 0; given && !unread && a < s.m.rank(); ++a) {
       const pending_reduction kind = s.operands[i].layout.pending[a];
@@ -92,6 +93,7 @@ struct propagation_builder {
     out.operands.push_back(required);
     if (given) add_reshard(i, s.operands[i].layout, required, s.operands[i]);
   }
+  /// Sets the sharding of result j.
   constexpr void conclude_result(std::size_t j, const std::array<pending_reduction, most_axes>& kept_reductions) const {
     const std::size_t t = s.r.operand_count + j;
     sharding produced = resolved_sharding(t);

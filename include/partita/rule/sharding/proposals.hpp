@@ -11,7 +11,7 @@ namespace partita::detail {
 
 /// Writes mesh axes in the notation of a layout, for example data+model.
 struct axes_text {
-  const mesh& on;
+  const mesh& on;  ///< the mesh of the axes
   axis_list axes;
 
   template <std::size_t Capacity>
@@ -51,11 +51,12 @@ struct factor_proposals : factor_projection<Policy> {
   using base::m, base::r, base::by, base::tensor_spec, base::proposes, base::list_proposals, base::can_cut,
       base::log_decision, base::log_decisions;
 
-  axis_list cut[most_factors]{};
+  axis_list cut[most_factors]{};                  ///< for each factor, the axes that shard it so far
   std::uint8_t origin[most_factors]{};            ///< the tensor that first proposed the list of the factor
   std::uint8_t origin_dimension[most_factors]{};  ///< the dimension of this tensor that has the factor
   std::uint32_t disputed_factors = 0;             ///< the factors whose lists must be joined, as bits
 
+  /// Uses the proposals of tensor t, as far as the factors have no axes yet; else the policy decides.
   constexpr void adopt_proposals(std::size_t t) {
     for (const proposal& one : list_proposals(t)) {
       decision::what why = one.done;
@@ -198,6 +199,7 @@ struct factor_proposals : factor_projection<Policy> {
       if (best != most_factors) add_axis(best, a, decision::none), assigned_factors |= std::uint32_t{1} << best;
     }
   }
+  /// Shards factor f also by axis a, because tensor t does.
   constexpr void add_axis(std::size_t f, std::size_t a, std::size_t t) {
     origin[f] = static_cast<std::uint8_t>(t);
     cut[f].push_back(a);

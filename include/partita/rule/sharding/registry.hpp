@@ -23,9 +23,11 @@ class registry {
   constexpr registry& add(const char* name, const char* notation) { return insert({name, notation, nullptr, nullptr}); }
   constexpr registry& add(const char* name, operation::rule_maker f) { return insert({name, nullptr, f, nullptr}); }
 
-  constexpr bool knows(const char* name) const { return find(name) < count_; }
-  constexpr std::size_t size() const { return count_; }
-  constexpr const char* name(std::size_t k) const { return entries_[k].name; }
+  constexpr bool knows(const char* name) const {
+    return find(name) < count_;
+  }                                                      ///< Whether there is a rule of this name.
+  constexpr std::size_t size() const { return count_; }  ///< The number of names.
+  constexpr const char* name(std::size_t k) const { return entries_[k].name; }  ///< The name of entry k.
 
   /// Makes the rule of a named operation for these shapes, with these attributes in addition to the operation's own.
   /// For an unknown name, throws a shape_error that explains `add`, or returns the replicated rule with one result of
@@ -48,8 +50,8 @@ class registry {
  private:
   struct entry {
     const char* name = "";
-    const char* notation = nullptr;
-    operation::rule_maker make = nullptr;
+    const char* notation = nullptr;         ///< the rule, if it is a notation
+    operation::rule_maker make = nullptr;   ///< the rule, if it is a function
     const operation* predefined = nullptr;  ///< the predefined operation of this name, if there is one
   };
   static constexpr bool equal(const char* a, const char* b) {

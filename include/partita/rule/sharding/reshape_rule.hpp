@@ -28,21 +28,20 @@ template <class = void>
 struct reshape_walk {
   static constexpr std::size_t max_terms = 64;
   struct dimension_term {
-    std::uint8_t dimension, factor;
+    std::uint8_t dimension, factor;  ///< a dimension, and the number of a factor that it has
   };
   struct side {
-    const shape_list& shape;
+    const shape_list& shape;  ///< the shape before or after the reshape
     /// Dimension d - 1 is being split, `size_left` of it remains, and `processed` is the product of all factors so far.
     std::size_t d = 0, size_left = 1, processed = 1;
-    dimension_term terms[max_terms]{};
-    std::size_t count = 0;
-    std::uint8_t group[most_dimensions]{};
+    dimension_term terms[max_terms]{};  ///< the factors so far, in the order of the dimensions
+    std::size_t count = 0;              ///< the number of terms
   };
 
-  rule& made_rule;
-  side from, to;
-  std::uint8_t groups = 0;
-  char letter = 'a';
+  rule& made_rule;          ///< the rule to which factors are added
+  side from, to;            ///< the two shapes
+  std::uint8_t groups = 0;  ///< the number of the group of merged dimensions that is being found
+  char letter = 'a';        ///< the letter of the next factor
 
   constexpr char next_letter() { return letter > 'z' ? '_' : letter++; }
   constexpr std::size_t new_factor(std::size_t size, factor_kind kind) {
@@ -50,12 +49,14 @@ struct reshape_walk {
     made_rule.factors[f].merged_group = groups;
     return f;
   }
+  /// Gives the dimension that is being split a factor f of `size` iterations.
   static constexpr void append(side& s, std::size_t f, std::size_t size) {
     s.terms[s.count++] = {static_cast<std::uint8_t>(s.d - 1), static_cast<std::uint8_t>(f)};
     s.processed *= size;
     s.size_left /= size;
   }
   constexpr void append_replicated(side& s, std::size_t n) { append(s, new_factor(n, factor_kind::replicate), n); }
+  /// Gives the dimensions that are being split in both shapes one new common factor.
   constexpr void append_shared(std::size_t size) {
     const std::size_t f = new_factor(size, factor_kind::pass_through);
     const bool counts = size != dynamic && size != 0;
@@ -63,7 +64,7 @@ struct reshape_walk {
     append(from, f, counts ? size : 1);
     append(to, f, counts ? size : 1);
   }
-  static constexpr bool is_at_end(const side& s) { return s.d == s.shape.size(); }
+  static constexpr bool is_at_end(const side& s) { return s.d == s.shape.size(); }  ///< After the last dimension.
   static constexpr void next_dimension(side& s) { s.size_left = s.shape[s.d++]; }
 
   /// Whether a shape has no elements. Two different shapes without elements share no factors.

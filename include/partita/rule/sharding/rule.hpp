@@ -15,7 +15,7 @@ namespace partita {
 /// a dimension of one element, `_` a dimension that stays unsharded, `...` any number of leading dimensions, broadcast
 /// as in NumPy.
 struct rule {
-  static constexpr std::size_t most_terms = 128, most_dimensions_in_all = 96, most_letters = 31;
+  static constexpr std::size_t most_terms = 128, most_dimensions_in_all = 96, most_letters = 31;  ///< limits
   /// The maximal number of results for which a rule can specify the operands that each result depends on.
   static constexpr std::size_t most_results_with_unused = 8;
   /// In rules of at most this number of tensors, no tensors share dimensions, because comparing them costs time.
@@ -37,15 +37,15 @@ struct rule {
   dimension dimensions[most_dimensions_in_all]{};  ///< the dimensions of all tensors
   /// The operands, then the results; after the first few tensors, tensors with equal dimensions share the dimensions.
   tensor tensors[most_tensors]{};
-  std::uint8_t factor_count = 0, term_count = 0, dimension_count = 0;
-  std::uint8_t operand_count = 0, result_count = 0;
-  linearity how = linearity::multilinear;  ///< in which operands the operation is linear
-  bool has_equivalent_operands = false;    ///< the operands are equivalent: none has priority (concatenate, stack)
-  tensor_set low_priority_operands = 0;    ///< operands that propose no axes if the policy ignores low priority
-  tensor_set shape_only_operands = 0;      ///< operands whose values are not read; they may have any layout
-  tensor_set constant = 0;                 ///< operands in which the operation is not linear (indices, masks)
+  std::uint8_t factor_count = 0, term_count = 0, dimension_count = 0;  ///< how much of the arrays is used
+  std::uint8_t operand_count = 0, result_count = 0;                    ///< the numbers of tensors
+  linearity how = linearity::multilinear;                              ///< in which operands the operation is linear
+  bool has_equivalent_operands = false;  ///< the operands are equivalent: none has priority (concatenate, stack)
+  tensor_set low_priority_operands = 0;  ///< operands that propose no axes if the policy ignores low priority
+  tensor_set shape_only_operands = 0;    ///< operands whose values are not read; they may have any layout
+  tensor_set constant = 0;               ///< operands in which the operation is not linear (indices, masks)
   tensor_set unused_operands[most_results_with_unused]{};  ///< the operands on which result j does not depend
-  char letters_of_name[most_letters + 1]{};
+  char letters_of_name[most_letters + 1]{};                ///< the name of the operation and zeros
 
   constexpr rule() = default;
   /// Reads einsum notation; a shape_error says which part cannot be read.
@@ -53,6 +53,7 @@ struct rule {
 
   constexpr std::size_t tensor_count() const { return std::size_t{operand_count} + result_count; }
   constexpr std::size_t rank(std::size_t t) const { return tensors[t].rank; }  ///< The rank of tensor t.
+  /// Dimension d of tensor t, and factor number k of a dimension.
   constexpr const dimension& at(std::size_t t, std::size_t d) const { return dimensions[tensors[t].first + d]; }
   constexpr std::size_t term(const dimension& d, std::size_t k) const { return terms[d.first + k]; }
   constexpr const char* name() const { return letters_of_name[0] == '\0' ? "rule" : letters_of_name; }
@@ -71,6 +72,7 @@ struct rule {
 
   // --- building: operands first, then results; dimensions are added to the last tensor ---
 
+  /// Adds a factor with a number of iterations and a letter, and returns its number.
   constexpr std::size_t add_factor(std::size_t size, char letter, factor_kind kind = factor_kind::pass_through) {
     if (factor_count == most_factors)
       throw shape_error(text("partita::rule: requires at most ") << most_factors << " factors; split the operation");
@@ -94,6 +96,7 @@ struct rule {
                         << operand_count << " and more than " << result_count << "; split the operation");
     tensors[operand_count + result_count++] = {dimension_count, 0, tensor::no_ellipsis};
   }
+  /// Adds a dimension of one element to the tensor that was added last; terms give it factors.
   constexpr void add_dimension() {
     if (dimension_count == most_dimensions_in_all) throw_too_many_dimensions();
     dimensions[dimension_count++] = {term_count, 0};
@@ -170,6 +173,7 @@ struct rule {
 
   // --- refinements: copies of the rule with more properties ---
 
+  /// A copy of the rule with another name.
   constexpr rule named(const char* name) const {
     rule r = *this;
     r.set_name(name);

@@ -16,12 +16,12 @@ namespace partita {
 /// The role of one mesh axis for a tensor: the axis shards a dimension, or replicates the tensor, or the tensor is
 /// partial over the axis.
 struct placement {
-  enum class what : std::uint8_t { replicate, shard, partial };
-  what kind = what::replicate;
-  std::uint8_t dimension = 0;                             ///< the dimension that the axis shards, for `shard`
-  pending_reduction reduction = pending_reduction::none;  ///< the pending reduction over the axis, for `partial`
+  enum class what : std::uint8_t { replicate, shard, partial };  ///< what the axis does
+  what kind = what::replicate;                                   ///< what the axis does
+  std::uint8_t dimension = 0;                                    ///< the dimension that the axis shards, for `shard`
+  pending_reduction reduction = pending_reduction::none;         ///< the pending reduction over the axis, for `partial`
 
-  static constexpr placement replicate() { return {}; }
+  static constexpr placement replicate() { return {}; }  ///< The axis replicates the tensor.
   static constexpr placement shard(std::size_t d) {
     return {what::shard, static_cast<std::uint8_t>(d), pending_reduction::none};
   }
@@ -33,10 +33,10 @@ struct placement {
 /// reduction for the axis, and replicated if not. Shardings can be template arguments. No axis is used twice. Shardings
 /// are made by mesh::layout, of_dims_mapping and of_placements.
 struct sharding {
-  mesh on{};
-  std::array<axis_list, most_dimensions> cuts{};
-  std::array<pending_reduction, most_axes> pending{};
-  std::uint8_t dimensions = 0;
+  mesh on{};                                           ///< the mesh
+  std::array<axis_list, most_dimensions> cuts{};       ///< for each dimension, the axes that shard it, major first
+  std::array<pending_reduction, most_axes> pending{};  ///< for each mesh axis
+  std::uint8_t dimensions = 0;                         ///< the number of dimensions of the tensor
   std::uint8_t priority = 0;         ///< the priority of an annotation in a program: lower numbers are applied first
   std::uint16_t open = 0;            ///< one bit per dimension that may be sharded further
   std::uint16_t must_replicate = 0;  ///< one bit per axis over which the tensor must stay replicated
@@ -49,9 +49,9 @@ struct sharding {
                         << most_dimensions << " dimensions; reshape to fewer");
   }
 
-  constexpr std::size_t rank() const { return dimensions; }
+  constexpr std::size_t rank() const { return dimensions; }  ///< The number of dimensions.
   constexpr axis_list operator[](std::size_t d) const { return cuts[d]; }
-  constexpr bool is_open(std::size_t d) const { return (open >> d & 1U) != 0; }
+  constexpr bool is_open(std::size_t d) const { return (open >> d & 1U) != 0; }  ///< May get more axes.
   constexpr bool is_partial() const {
     for (pending_reduction kind : pending)
       if (kind != pending_reduction::none) return true;
@@ -128,6 +128,7 @@ struct sharding {
     return s;
   }
   constexpr sharding reduced(const char* name) const { return reduced(on.number(name)); }
+  /// Whether the value is replicated over axis a, and its cotangent partial over a.
   constexpr bool is_reduced(std::size_t a) const { return (reduced_over >> a & 1U) != 0; }
   /// The same layout, with another priority as an annotation of a program.
   constexpr sharding with_priority(std::size_t p) const {

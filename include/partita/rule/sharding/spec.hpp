@@ -10,15 +10,15 @@ namespace partita {
 /// The maximal numbers of operands, of results, and of both together in one operation. These limits suffice for
 /// operations that join or split 64 tensors with a few more, and for their gradients, which have twice as many tensors.
 inline constexpr std::size_t most_operands = 72;
-inline constexpr std::size_t most_results = 72;
-inline constexpr std::size_t most_tensors = 136;
+inline constexpr std::size_t most_results = 72;   ///< of one operation
+inline constexpr std::size_t most_tensors = 136;  ///< of one operation
 
 /// A tensor of an operation: its shape, and its sharding unless the sharding is not known.
 struct spec {
-  sharding layout{};
-  shape_list shape{};
-  std::size_t element_bytes = 4;
-  bool known = false;
+  sharding layout{};              ///< its sharding, if `known`
+  shape_list shape{};             ///< the global extents
+  std::size_t element_bytes = 4;  ///< the bytes of an element
+  bool known = false;             ///< whether the sharding is known
 
   constexpr spec() = default;
   constexpr explicit spec(const shape_list& s) : shape(s) {}
@@ -38,8 +38,8 @@ struct spec {
 
 /// A non-owning view of consecutive specs: a braced list, an array, a vector.
 struct spec_list {
-  const spec* first = nullptr;
-  std::size_t count = 0;
+  const spec* first = nullptr;  ///< the first of `count` consecutive specs
+  std::size_t count = 0;        ///< the number of specs
 
   constexpr spec_list() = default;
   constexpr spec_list(std::initializer_list<spec> all) : count(all.size()) { first = all.begin(); }
@@ -59,8 +59,8 @@ struct spec_list {
 
 /// A non-owning view of the shapes of several tensors, read from specs or from shapes.
 struct shape_span {
-  const spec* specs = nullptr;
-  const shape_list* shapes = nullptr;
+  const spec* specs = nullptr;         ///< read if `reads_specs`
+  const shape_list* shapes = nullptr;  ///< read otherwise
   std::size_t count = 0;
   bool reads_specs = false;  // a pointer to a temporary cannot be compared in a constant expression (g++ 12)
 

@@ -63,17 +63,11 @@ namespace rules {
 /// fewer heads.
 inline constexpr operation attention{"attention", &detail::attention_rule, {}};
 /// Attention whose queries may be sharded by position.
-inline constexpr operation sequence_parallel_attention = [] {
-  operation o = attention.named("sequence_parallel_attention");
-  o.with.x = true;
-  return o;
-}();
+inline constexpr operation sequence_parallel_attention{
+    "sequence_parallel_attention", &detail::attention_rule, {.x = true}};
 /// Rotary position embedding of `tensors` operands.
 constexpr operation rope(std::size_t tensors, bool time_major = false) {
-  attributes with;
-  with.count = tensors;
-  with.x = time_major;
-  return {"rope", &detail::rope_rule, with};
+  return {"rope", &detail::rope_rule, {.x = time_major, .count = tensors}};
 }
 
 }  // namespace rules

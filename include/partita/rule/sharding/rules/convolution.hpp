@@ -61,22 +61,13 @@ namespace rules {
 inline constexpr operation convolution{"convolution", &detail::convolution_rule, {}};
 /// Convolution in groups of channels and filters.
 constexpr operation grouped_convolution(std::size_t groups) {
-  operation o = convolution.named("grouped_convolution");
-  o.with.count = groups;
-  return o;
+  return {"grouped_convolution", &detail::convolution_rule, {.count = groups}};
 }
 /// Convolution in which every channel has its own filters.
-inline constexpr operation depthwise_convolution = [] {
-  operation o = convolution.named("depthwise_convolution");
-  o.with.x = true;
-  return o;
-}();
+inline constexpr operation depthwise_convolution{"depthwise_convolution", &detail::convolution_rule, {.x = true}};
 /// Transposed convolution, with filters [channels of the images, channels of the result, ...].
 constexpr operation transposed_convolution(std::size_t groups = 1) {
-  operation o = convolution.named("transposed_convolution");
-  o.with.count = groups;
-  o.with.y = true;
-  return o;
+  return {"transposed_convolution", &detail::convolution_rule, {.y = true, .count = groups}};
 }
 
 }  // namespace rules

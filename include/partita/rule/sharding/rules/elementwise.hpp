@@ -40,6 +40,7 @@ constexpr rule elementwise_rule(const shape_span& shapes, const attributes& with
   r.complete();
   return r;
 }
+/// Element-wise operations that are linear: in all operands together, in each operand, and so on (see linearity).
 constexpr rule additive_rule(const shape_span& shapes, const attributes& with) {
   return elementwise_rule(shapes, with).with(linearity::additive);
 }
@@ -69,30 +70,26 @@ namespace rules {
 inline constexpr operation elementwise{"elementwise", &detail::elementwise_rule, {}};
 /// Element-wise functions with several results.
 constexpr operation elementwise_outputs(std::size_t results) {
-  attributes with;
-  with.count = results;
-  return {"elementwise_outputs", &detail::elementwise_rule, with};
+  return {"elementwise_outputs", &detail::elementwise_rule, {.count = results}};
 }
 /// Element-wise functions whose smaller operand is aligned by XLA's broadcast_dimensions.
 constexpr operation elementwise_in_dimensions(const attributes::list& broadcast_dimensions) {
-  attributes with;
-  with.axes = broadcast_dimensions;
-  return {"elementwise_in_dimensions", &detail::elementwise_rule, with};
+  return {"elementwise_in_dimensions", &detail::elementwise_rule, {.axes = broadcast_dimensions}};
 }
-inline constexpr operation add{"add", &detail::additive_rule, {}};
-inline constexpr operation subtract{"subtract", &detail::additive_rule, {}};
-inline constexpr operation add_n{"add_n", &detail::additive_rule, {}};
-inline constexpr operation multiply{"multiply", &detail::multilinear_rule, {}};
-inline constexpr operation divide{"divide", &detail::divide_rule, {}};
+inline constexpr operation add{"add", &detail::additive_rule, {}};               ///< x + y
+inline constexpr operation subtract{"subtract", &detail::additive_rule, {}};     ///< x - y
+inline constexpr operation add_n{"add_n", &detail::additive_rule, {}};           ///< the sum of any number of operands
+inline constexpr operation multiply{"multiply", &detail::multilinear_rule, {}};  ///< x y, element by element
+inline constexpr operation divide{"divide", &detail::divide_rule, {}};           ///< x / y, linear in x only
 /// Multiplication by a number.
 inline constexpr operation scale{"scale", &detail::additive_rule, {}};
 /// Conversions to an element type that represents the same numbers; pending reductions stay pending.
 inline constexpr operation cast{"cast", &detail::movement_rule, {}};
-inline constexpr operation assign{"assign", &detail::movement_rule, {}};
+inline constexpr operation assign{"assign", &detail::movement_rule, {}};  ///< a copy of x
 /// Elementwise non-decreasing functions of one operand: relu, exp, tanh, clip.
 inline constexpr operation relu{"relu", &detail::monotone_rule, {}};
-inline constexpr operation maximum{"maximum", &detail::elementwise_rule, {}};
-inline constexpr operation where{"where", &detail::where_rule, {}};
+inline constexpr operation maximum{"maximum", &detail::elementwise_rule, {}};  ///< the larger of x and y
+inline constexpr operation where{"where", &detail::where_rule, {}};            ///< condition, x, y -> x or y
 
 }  // namespace rules
 }  // namespace partita

@@ -47,10 +47,9 @@ namespace rules {
 /// The operation tokens [s,h], gate [s,e] -> sent [e,c,h], weights [s,k], places [k,s], experts [s,k]: every token goes
 /// to k of the experts, each of which has c places. Tokens must be unsharded; experts and columns may be sharded.
 constexpr operation expert_dispatch(std::size_t chosen, std::size_t places) {
-  attributes with;
-  with.axes = {static_cast<std::ptrdiff_t>(chosen)};
-  with.count = places;
-  return {"expert_dispatch", &detail::expert_dispatch_rule, with};
+  return {"expert_dispatch",
+          &detail::expert_dispatch_rule,
+          {.axes = {static_cast<std::ptrdiff_t>(chosen)}, .count = places}};
 }
 // [operation]
 /// The operation rows [r,h], weights [s,k], places [s,k] -> tokens [s,h], the weighted sum of the rows at k places.

@@ -31,17 +31,12 @@ namespace rules {
 
 /// An operation whose tensors are replicated on every worker, which is correct for every operation.
 constexpr operation replicated(const attributes::extents_list& result_ranks) {
-  attributes with;
-  with.sizes = result_ranks;
-  return {"replicated", &detail::fallback_rule, with};
+  return {"replicated", &detail::fallback_rule, {.sizes = result_ranks}};
 }
 /// An operation in which dimension 0 of every tensor is sharded in the same way and all other dimensions are unsharded.
 /// The rule is correct for operations that treat each entry of a batch independently.
 constexpr operation data_parallel(const attributes::extents_list& result_ranks) {
-  operation o = replicated(result_ranks);
-  o.name = "data_parallel";
-  o.with.x = true;
-  return o;
+  return {"data_parallel", &detail::fallback_rule, {.sizes = result_ranks, .x = true}};
 }
 
 }  // namespace rules

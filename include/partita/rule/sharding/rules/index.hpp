@@ -15,10 +15,8 @@ constexpr rule gather_rule(const shape_span& shapes, const attributes& with) {
   const std::size_t c = checked_dimension(with.axes[0], x.size(), "gather");
   rule r;
   const separate_factors f(r, x, std::uint32_t{1} << c), g(r, shapes[1]);
-  r.begin_operand();
-  f.write(r);
-  r.begin_operand();
-  g.write(r);
+  f.add_operand(r);
+  g.add_operand(r);
   r.begin_result();
   for (std::size_t d = 0; d < x.size(); ++d) {
     if (d != c) r.add_dimension(f[d]);
@@ -36,10 +34,8 @@ constexpr rule gather_nd_rule(const shape_span& shapes, const attributes&) {
                       << x << ", not " << i << "; add a last dimension of that extent");
   rule r;
   const separate_factors f(r, x, (std::uint32_t{1} << q) - 1U), g(r, i, std::uint32_t{1} << (i.size() - 1));
-  r.begin_operand();
-  f.write(r);
-  r.begin_operand();
-  g.write(r);
+  f.add_operand(r);
+  g.add_operand(r);
   r.begin_result();
   for (std::size_t d = 0; d + 1 < i.size(); ++d) r.add_dimension(g[d]);
   for (std::size_t d = q; d < x.size(); ++d) r.add_dimension(f[d]);
@@ -64,8 +60,7 @@ constexpr rule take_along_axis_rule(const shape_span& shapes, const attributes& 
     if (has_bit(unshared_dimensions, d))
       g[d] =
           r.add_factor(i[d], nth_letter(r.factor_count), d == c ? factor_kind::pass_through : factor_kind::replicate);
-  r.begin_operand();
-  f.write(r);
+  f.add_operand(r);
   for (std::size_t t = 0; t < 2; ++t) {
     t == 0 ? r.begin_operand() : r.begin_result();
     for (std::size_t d = 0; d < i.size(); ++d) r.add_dimension(g[d]);
@@ -130,8 +125,8 @@ constexpr rule scatter_nd_add_rule(const shape_span& shapes, const attributes&) 
                       << i << " and " << u << " for " << x << "; reshape them");
   rule r;
   const separate_factors f(r, x, (std::uint32_t{1} << q) - 1U), g(r, i, ~std::uint32_t{0});
-  r.begin_operand(), f.write(r);
-  r.begin_operand(), g.write(r);
+  f.add_operand(r);
+  g.add_operand(r);
   r.begin_operand();
   for (std::size_t d = 0; d + 1 < i.size(); ++d) r.add_dimension(g[d]);
   for (std::size_t d = q; d < x.size(); ++d) r.add_dimension(f[d]);
@@ -152,9 +147,9 @@ constexpr rule index_put_rule(const shape_span& shapes, const attributes&) {
         << indexed << " on], not " << v << " for " << x << " and " << i << "; broadcast them before");
   rule r;
   const separate_factors f(r, x, (std::uint32_t{1} << indexed) - 1U), g(r, i, ~std::uint32_t{0});
-  r.begin_operand(), f.write(r);
-  for (std::size_t k = 0; k < indexed; ++k) r.begin_operand(), g.write(r);
-  r.begin_operand(), g.write(r);
+  f.add_operand(r);
+  for (std::size_t k = 0; k < indexed; ++k) g.add_operand(r);
+  g.add_operand(r);
   for (std::size_t d = indexed; d < x.size(); ++d) r.add_dimension(f[d]);
   r.begin_result(), f.write(r);
   return r.complete().with(linearity::none);
@@ -195,49 +190,29 @@ constexpr rule embedding_rule(const shape_span& shapes, const attributes& with) 
 
 namespace rules {
 
-constexpr operation gather(std::ptrdiff_t axis = 0) {
-  attributes with;
-  with.axes = {axis};
-  return {"gather", &detail::gather_rule, with};
-}
-constexpr operation index_select(std::ptrdiff_t axis = 0) {
-  operation o = gather(axis);
-  o.name = "index_select";
-  return o;
-}
-inline constexpr operation gather_nd{"gather_nd", &detail::gather_nd_rule, {}};
+/// Takes the entries of x along `axis` whose numbers are in the indices.
+constexpr operation gather(std::ptrdiff_t axis = 0) { return {"gather", &detail::gather_rule, {.axes = {axis}}}; }
+/// The same operation under PyTorch's name.
+constexpr operation index_select(std::ptrdiff_t axis = 0) { return gather(axis).named("index_select"); }
+inline constexpr operation gather_nd{"gather_nd", &detail::gather_nd_rule, {}};  ///< x, indices -> x at these indices
 constexpr operation take_along_axis(std::ptrdiff_t axis) {
-  attributes with;
-  with.axes = {axis};
-  return {"take_along_axis", &detail::take_along_axis_rule, with};
+  return {"take_along_axis", &detail::take_along_axis_rule, {.axes = {axis}}};
 }
-inline constexpr operation scatter{"scatter", &detail::scatter_rule, {}};
+inline constexpr operation scatter{"scatter", &detail::scatter_rule, {}};  ///< x, indices, updates -> x with new rows
 constexpr operation put_along_axis(std::ptrdiff_t axis) {
-  attributes with;
-  with.axes = {axis};
-  return {"put_along_axis", &detail::put_along_axis_rule, with};
+  return {"put_along_axis", &detail::put_along_axis_rule, {.axes = {axis}}};
 }
-inline constexpr operation scatter_nd_add{"scatter_nd_add", &detail::scatter_nd_add_rule, {}};
-inline constexpr operation index_put{"index_put", &detail::index_put_rule, {}};
-constexpr operation one_hot(std::size_t classes) {
-  attributes with;
-  with.count = classes;
-  return {"one_hot", &detail::one_hot_rule, with};
-}
+inline constexpr operation scatter_nd_add{"scatter_nd_add", &detail::scatter_nd_add_rule, {}};  ///< adds updates to x
+inline constexpr operation index_put{"index_put", &detail::index_put_rule, {}};  ///< x, indices, values -> x
+/// Class numbers -> vectors that are 1 at the class and 0 elsewhere.
+constexpr operation one_hot(std::size_t classes) { return {"one_hot", &detail::one_hot_rule, {.count = classes}}; }
 /// Lookup of rows of a table by number. With a padding row or sparse gradients, every worker must have all rows.
 constexpr operation embedding(bool keep_rows_whole = false) {
-  attributes with;
-  with.x = keep_rows_whole;
-  return {"embedding", &detail::embedding_rule, with};
+  return {"embedding", &detail::embedding_rule, {.x = keep_rows_whole}};
 }
 /// The vocabulary-parallel lookup, with the table as first operand: each worker has a part of the rows, which starts at
 /// any row.
-inline constexpr operation vocabulary_embedding = [] {
-  operation o = embedding();
-  o.name = "vocabulary_embedding";
-  o.with.y = true;
-  return o;
-}();
+inline constexpr operation vocabulary_embedding{"vocabulary_embedding", &detail::embedding_rule, {.y = true}};
 
 }  // namespace rules
 }  // namespace partita

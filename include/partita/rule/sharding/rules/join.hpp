@@ -11,7 +11,7 @@ namespace detail {
 /// for all other dimensions, whose extents are not compared.
 struct replicated_factors {
   rule& r;
-  std::size_t extents[most_factors]{}, factor_indices[most_factors]{};
+  std::size_t extents[most_factors]{}, factor_indices[most_factors]{};  ///< an extent, and the number of its factor
   std::size_t count = 0;
 
   constexpr explicit replicated_factors(rule& of) : r(of) {}
@@ -27,7 +27,7 @@ struct replicated_factors {
 };
 /// Factors for all dimensions of a tensor but one; that dimension is unsharded and is added by the caller.
 struct factors_except_one {
-  std::array<std::size_t, most_dimensions> factor_indices{};
+  std::array<std::size_t, most_dimensions> factor_indices{};  ///< for each dimension but one, its factor's number
   constexpr factors_except_one(rule& r, const shape_list& shape, std::size_t excluded_dimension) {
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (d != excluded_dimension) factor_indices[d] = r.add_factor(shape[d], nth_letter(d));
@@ -68,10 +68,7 @@ constexpr rule stack_rule(const shape_span& shapes, const attributes& with) {
   const std::size_t rank = shapes[0].size(), s = checked_dimension(with.axes[0], rank + 1, "stack");
   rule r;
   const separate_factors f(r, shapes[0]);
-  for (std::size_t t = 0; t < shapes.size(); ++t) {
-    r.begin_operand();
-    for (std::size_t d = 0; d < rank; ++d) r.add_dimension(f[d]);
-  }
+  for (std::size_t t = 0; t < shapes.size(); ++t) f.add_operand(r);
   r.begin_result();
   for (std::size_t d = 0; d <= rank; ++d) {
     if (d == s) r.add_whole_dimension(shapes.size());
@@ -118,35 +115,18 @@ constexpr rule split_rule(const shape_span& shapes, const attributes& with) {
 namespace rules {
 
 constexpr operation concatenate(std::ptrdiff_t axis) {
-  attributes with;
-  with.axes = {axis};
-  return {"concatenate", &detail::concatenate_rule, with};
+  return {"concatenate", &detail::concatenate_rule, {.axes = {axis}}};
 }
-constexpr operation stack(std::ptrdiff_t axis) {
-  attributes with;
-  with.axes = {axis};
-  return {"stack", &detail::stack_rule, with};
-}
+constexpr operation stack(std::ptrdiff_t axis) { return {"stack", &detail::stack_rule, {.axes = {axis}}}; }
 /// Splits a tensor along `axis` into parts of the given extents.
 constexpr operation split(std::ptrdiff_t axis, const attributes::extents_list& extents) {
-  attributes with;
-  with.axes = {axis};
-  with.sizes = extents;
-  return {"split", &detail::split_rule, with};
+  return {"split", &detail::split_rule, {.axes = {axis}, .sizes = extents}};
 }
 constexpr operation split_evenly(std::ptrdiff_t axis, std::size_t parts) {
-  attributes with;
-  with.axes = {axis};
-  with.count = parts;
-  return {"split_evenly", &detail::split_rule, with};
+  return {"split_evenly", &detail::split_rule, {.axes = {axis}, .count = parts}};
 }
 /// Splits a tensor into as many results as dimension `axis` has elements; the results lack that dimension.
-constexpr operation unbind(std::ptrdiff_t axis) {
-  attributes with;
-  with.axes = {axis};
-  with.x = true;
-  return {"unbind", &detail::split_rule, with};
-}
+constexpr operation unbind(std::ptrdiff_t axis) { return {"unbind", &detail::split_rule, {.axes = {axis}, .x = true}}; }
 
 }  // namespace rules
 }  // namespace partita

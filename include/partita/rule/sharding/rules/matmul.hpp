@@ -80,22 +80,16 @@ namespace rules {
 /// The product of matrices, of batches of them with broadcasting, and of vectors. The result is partial over the axes
 /// that shard the contracted dimension.
 inline constexpr operation matmul{"matmul", &detail::matmul_rule, {}};
+/// The product in which the last two dimensions of x, of y, or of both are exchanged first.
 constexpr operation matmul_transposed(bool x, bool y) {
-  attributes with;
-  with.x = x;
-  with.y = y;
-  return {"matmul_transposed", &detail::matmul_rule, with};
+  return {"matmul_transposed", &detail::matmul_rule, {.x = x, .y = y}};
 }
 /// The operation x y + bias: a dense layer in one operation. The summed dimension must be unsharded, unless the
 /// operation itself sums over the axes that shard this dimension.
 constexpr operation matmul_bias(bool x = false, bool y = false, bool reduces_partial_sums = false) {
-  attributes with;
-  with.x = x;
-  with.y = y;
-  with.keep = reduces_partial_sums;
-  return {"matmul_bias", &detail::matmul_bias_rule, with};
+  return {"matmul_bias", &detail::matmul_bias_rule, {.keep = reduces_partial_sums, .x = x, .y = y}};
 }
-inline constexpr operation bmm{"bmm", &detail::bmm_rule, {}};
+inline constexpr operation bmm{"bmm", &detail::bmm_rule, {}};  ///< the product of two batches of matrices
 /// y = x W^T, where W is out × in.
 inline constexpr operation linear{"linear", &detail::linear_rule, {}};
 /// The gradients of weight and bias of a linear layer from x and dy, summed over all leading dimensions.

@@ -15,8 +15,7 @@ constexpr rule norm_rule(const shape_span& shapes, const attributes& with) {
   const std::size_t begin = checked_dimension(with.axes[0], x.size(), "norm");
   rule r;
   const separate_factors f(r, x, ~std::uint32_t{0} << begin);
-  r.begin_operand();
-  f.write(r);
+  f.add_operand(r);
   for (std::size_t t = 1; t < shapes.size(); ++t) {
     r.begin_operand();
     for (std::size_t d = 0; d < shapes[t].size(); ++d) r.add_whole_dimension(shapes[t][d]);
@@ -96,24 +95,14 @@ namespace rules {
 
 /// The operation x, scale, bias -> y, mean, variance, which normalises over the dimensions from `begin` on.
 constexpr operation layer_norm(std::ptrdiff_t begin = -1) {
-  attributes with;
-  with.axes = {begin};
-  with.count = 2;
-  return {"layer_norm", &detail::norm_rule, with};
+  return {"layer_norm", &detail::norm_rule, {.axes = {begin}, .count = 2}};
 }
 /// The operation x, scale -> y, inverse root mean square, over the last dimension.
-constexpr operation rms_norm() {
-  attributes with;
-  with.axes = {-1};
-  with.count = 1;
-  return {"rms_norm", &detail::norm_rule, with};
-}
+constexpr operation rms_norm() { return {"rms_norm", &detail::norm_rule, {.axes = {-1}, .count = 1}}; }
 /// The operation x, scale, bias -> y, mean, variance of groups of channels. Axes may shard whole groups, but not the
 /// spatial dimensions.
 constexpr operation group_norm(std::size_t groups) {
-  attributes with;
-  with.count = groups;
-  return {"group_norm", &detail::group_norm_rule, with};
+  return {"group_norm", &detail::group_norm_rule, {.count = groups}};
 }
 /// Group normalisation of every channel separately.
 inline constexpr operation instance_norm{"instance_norm", &detail::group_norm_rule, {}};
@@ -121,17 +110,9 @@ inline constexpr operation instance_norm{"instance_norm", &detail::group_norm_ru
 /// every channel over the batch, which must be unsharded.
 inline constexpr operation batch_norm{"batch_norm", &detail::batch_norm_rule, {}};
 /// Batch normalisation that communicates its statistics over the axes that shard the batch.
-inline constexpr operation synchronised_batch_norm = [] {
-  operation o = batch_norm.named("synchronised_batch_norm");
-  o.with.y = true;
-  return o;
-}();
+inline constexpr operation synchronised_batch_norm{"synchronised_batch_norm", &detail::batch_norm_rule, {.y = true}};
 /// The operation x, mean, variance, scale, bias -> y, which is element-wise because the statistics are given.
-inline constexpr operation batch_norm_inference = [] {
-  operation o = batch_norm.named("batch_norm_inference");
-  o.with.x = true;
-  return o;
-}();
+inline constexpr operation batch_norm_inference{"batch_norm_inference", &detail::batch_norm_rule, {.x = true}};
 
 }  // namespace rules
 }  // namespace partita

@@ -40,10 +40,7 @@ namespace rules {
 /// An update of a parameter: `results` tensors of the parameter's shape, and replicated results of the given ranks.
 /// Operands of the parameter's shape are sharded like the parameter; other operands are replicated.
 constexpr operation update(std::size_t results, const attributes::extents_list& whole_result_ranks = {}) {
-  attributes with;
-  with.count = results;
-  with.sizes = whole_result_ranks;
-  return {"update", &detail::update_rule, with};
+  return {"update", &detail::update_rule, {.sizes = whole_result_ranks, .count = results}};
 }
 /// The update parameter, rate, gradient -> parameter.
 inline constexpr operation sgd = update(1).named("sgd");

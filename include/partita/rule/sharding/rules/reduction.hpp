@@ -34,13 +34,12 @@ constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) 
           : is_linear(with.kind)  ? linearity::additive
           : is_extreme(with.kind) ? linearity::monotone
                                   : linearity::none;
-  r.low_priority_operands = 0;
   r.complete();
   return r;
 }
 /// The rule of operations along dimensions: one operand, `with.count` results of its shape (one if 0), unsharded along
 /// `with.axes`; entirely unsharded if `with.keep`.
-constexpr rule reduction_along_axis_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "along");
   const shape_list& x = shapes[0];
   if (with.axes.empty() && !x.empty() && !with.keep)
@@ -88,11 +87,7 @@ namespace rules {
 /// Reductions (sums, means, extremes, …) along some dimensions, by default all. A mean over sharded dimensions needs
 /// equal blocks, so these dimensions are never sharded unevenly.
 constexpr operation reduction(pending_reduction kind, const attributes::list& axes = {}, bool keep = false) {
-  attributes with;
-  with.axes = axes;
-  with.keep = keep;
-  with.kind = kind;
-  return {name_of(kind), &detail::reduction_rule, with};
+  return {name_of(kind), &detail::reduction_rule, {.axes = axes, .keep = keep, .kind = kind}};
 }
 constexpr operation sum(const attributes::list& axes = {}, bool keep = false) {
   return reduction(pending_reduction::sum, axes, keep);
@@ -109,9 +104,7 @@ constexpr operation min(const attributes::list& axes = {}, bool keep = false) {
 /// Sums of a function of the elements: squares, counts. The sums of the workers are added, but pending reductions of
 /// the operand must be taken first.
 constexpr operation sum_of_function(const attributes::list& axes = {}, bool keep = false) {
-  operation o = reduction(pending_reduction::sum, axes, keep).named("sum_of_function");
-  o.with.x = true;
-  return o;
+  return {"sum_of_function", &detail::reduction_rule, {.axes = axes, .keep = keep, .x = true}};
 }
 /// Reductions whose partial results cannot be reduced: logsumexp, p-norm, argmax. The operand must be unsharded along
 /// the reduced dimensions.
@@ -131,11 +124,7 @@ constexpr operation argmax(const attributes::list& axes = {}, bool keep = false)
 /// Operations that keep the shape and need some dimensions unsharded: softmax, sorting, cumulative sums, rolling,
 /// triangles.
 constexpr operation along(const attributes::list& axes, std::size_t results = 1, bool is_additive = false) {
-  attributes with;
-  with.axes = axes;
-  with.count = results;
-  with.x = is_additive;
-  return {"along", &detail::reduction_along_axis_rule, with};
+  return {"along", &detail::along_rule, {.axes = axes, .x = is_additive, .count = results}};
 }
 constexpr operation softmax(std::ptrdiff_t axis = -1) { return along({axis}).named("softmax"); }
 /// Sorts values along a dimension; the results are the sorted values and their original positions.
@@ -151,11 +140,8 @@ constexpr operation triu() { return along({-2, -1}, 1, true).named("triu"); }
 /// class numbers: the operation itself then communicates over the axes that shard the classes.
 constexpr operation cross_entropy_with_softmax(std::ptrdiff_t axis = -1, bool soft_label = false,
                                                bool cut_classes = true) {
-  attributes with;
-  with.axes = {axis};
-  with.x = soft_label;
-  with.y = cut_classes;
-  return {"cross_entropy_with_softmax", &detail::cross_entropy_rule, with};
+  return {
+      "cross_entropy_with_softmax", &detail::cross_entropy_rule, {.axes = {axis}, .x = soft_label, .y = cut_classes}};
 }
 
 }  // namespace rules

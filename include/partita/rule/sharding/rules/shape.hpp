@@ -24,7 +24,7 @@ constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
     rule r;
     const separate_factors f(r, x);
     for (std::size_t d = first; d <= last; ++d) r.factors[f[d]].merged_group = 1;
-    r.begin_operand(), f.write(r);
+    f.add_operand(r);
     r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
       if (d <= first || d > last) r.add_dimension();
@@ -66,8 +66,7 @@ constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) 
   const std::uint32_t added = dimension_set(with.axes, rank, "unsqueeze");
   rule r;
   const separate_factors f(r, x);
-  r.begin_operand();
-  f.write(r);
+  f.add_operand(r);
   r.begin_result();
   for (std::size_t d = 0, from = 0; d < rank; ++d) {
     if (has_bit(added, d)) r.add_dimension();
@@ -86,8 +85,7 @@ constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) 
                       << x.size() << " dimensions once, got " << with.axes.size() << " entries; give the order of all");
   rule r;
   const separate_factors f(r, x);
-  r.begin_operand();
-  f.write(r);
+  f.add_operand(r);
   r.begin_result();
   for (const std::ptrdiff_t axis : with.axes) r.add_dimension(f[checked_dimension(axis, x.size(), "transpose")]);
   r.how = linearity::movement;
@@ -104,8 +102,7 @@ constexpr rule expand_rule(const shape_span& shapes, const attributes& with) {
   const std::size_t new_dimensions = rank - x.size(), unspecified = rank - with.sizes.size();
   rule r;
   const separate_factors f(r, x);
-  r.begin_operand();
-  f.write(r);
+  f.add_operand(r);
   r.begin_result();
   for (std::size_t d = 0; d < rank; ++d) {
     const std::ptrdiff_t asked = d < unspecified ? (with.keep ? 1 : -1) : with.sizes[d - unspecified];
@@ -138,8 +135,7 @@ constexpr rule resize_rule(const shape_span& shapes, const attributes& with) {
   const std::uint32_t resized_dimensions = dimension_set(with.axes, x.size(), "slice");
   rule r;
   const separate_factors f(r, x, resized_dimensions);
-  r.begin_operand();
-  f.write(r);
+  f.add_operand(r);
   for (std::size_t j = 0; j < (with.count == 0 ? 1 : with.count); ++j) {
     r.begin_result();
     for (std::size_t d = 0; d < x.size(); ++d) {
@@ -164,64 +160,38 @@ namespace rules {
 
 /// Reshapes a tensor, in row-major order; a 0 in `target` keeps an extent, and one -1 is computed from the others.
 constexpr operation reshape(const attributes::extents_list& target) {
-  attributes with;
-  with.sizes = target;
-  return {"reshape", &detail::reshape_to_rule, with};
+  return {"reshape", &detail::reshape_to_rule, {.sizes = target}};
 }
 constexpr operation flatten(std::ptrdiff_t first = 0, std::ptrdiff_t last = -1) {
-  attributes with;
-  with.axes = {first, last};
-  return {"flatten", &detail::flatten_rule, with};
+  return {"flatten", &detail::flatten_rule, {.axes = {first, last}}};
 }
 constexpr operation squeeze(const attributes::list& axes = {}) {
-  attributes with;
-  with.axes = axes;
-  return {"squeeze", &detail::squeeze_rule, with};
+  return {"squeeze", &detail::squeeze_rule, {.axes = axes}};
 }
 constexpr operation unsqueeze(const attributes::list& axes) {
-  attributes with;
-  with.axes = axes;
-  return {"unsqueeze", &detail::unsqueeze_rule, with};
+  return {"unsqueeze", &detail::unsqueeze_rule, {.axes = axes}};
 }
 constexpr operation transpose(const attributes::list& order) {
-  attributes with;
-  with.axes = order;
-  return {"transpose", &detail::transpose_rule, with};
+  return {"transpose", &detail::transpose_rule, {.axes = order}};
 }
 constexpr operation expand(const attributes::extents_list& extents) {
-  attributes with;
-  with.sizes = extents;
-  return {"expand", &detail::expand_rule, with};
+  return {"expand", &detail::expand_rule, {.sizes = extents}};
 }
 constexpr operation tile(const attributes::extents_list& repeats) {
-  attributes with;
-  with.sizes = repeats;
-  with.keep = true;
-  return {"tile", &detail::expand_rule, with};
+  return {"tile", &detail::expand_rule, {.sizes = repeats, .keep = true}};
 }
 /// Takes a part of the given extents along some dimensions of a tensor.
 constexpr operation slice(const attributes::list& axes, const attributes::list& extents = {}) {
-  attributes with;
-  with.axes = axes;
-  with.sizes = extents;
-  with.x = true;
-  return {"slice", &detail::resize_rule, with};
+  return {"slice", &detail::resize_rule, {.axes = axes, .sizes = extents, .x = true}};
 }
 /// Adds elements along some dimensions of a tensor. The values of added elements are not known, so pending reductions
 /// of the operand are taken first.
 constexpr operation pad(const attributes::list& axes, const attributes::list& extents = {}) {
-  operation o = slice(axes, extents);
-  o.name = "pad";
-  o.with.x = false;
-  return o;
+  return {"pad", &detail::resize_rule, {.axes = axes, .sizes = extents}};
 }
 /// Takes the k largest elements along a dimension, and their positions.
 constexpr operation topk(std::ptrdiff_t axis, std::size_t k) {
-  operation o = slice({axis}, {static_cast<std::ptrdiff_t>(k)});
-  o.name = "topk";
-  o.with.x = false;
-  o.with.count = 2;
-  return o;
+  return {"topk", &detail::resize_rule, {.axes = {axis}, .sizes = {static_cast<std::ptrdiff_t>(k)}, .count = 2}};
 }
 
 }  // namespace rules
