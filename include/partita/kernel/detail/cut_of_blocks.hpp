@@ -43,7 +43,7 @@ decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
   world_state& state = *p.world().state();
   const auto balanced = decomposition<rank>::balanced(global_extents_of_blocks(p, own_shape), p.grid().shape());
   // If the blocks of all workers are balanced, the shapes need not be gathered.
-  if (is_true_on_all(state, !p.active() || own_shape == balanced.shape(p.index()))) return balanced;
+  if (state.is_true_on_all(!p.active() || own_shape == balanced.shape(p.index()))) return balanced;
   const auto shapes = gather_numbers(state, extents_and_zero(own_shape));
   std::vector<std::array<std::size_t, rank>> by_place(p.size());
   for (std::size_t k = 0; k < by_place.size(); ++k)

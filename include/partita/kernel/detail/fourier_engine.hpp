@@ -191,7 +191,7 @@ class fourier_engine {
   structure plan_forward_call(const shape_type& own_shape, local_error& found_error) {
     shape_type global = global_extents_of_blocks(definition_.p_x, own_shape);
     const bool balanced =
-        is_true_on_all(state(), !definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
+        state().is_true_on_all(!definition_.p_x.active() || own_shape == balanced_block(definition_.p_x, global));
     if (!balanced) {  // the shapes of all blocks determine the extents of the tensor
       const auto shapes = gather_numbers(state(), extents_and_zero(own_shape));
       std::vector<shape_type> by_place(definition_.p_x.size());
