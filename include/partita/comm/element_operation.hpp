@@ -112,6 +112,7 @@ template <class T>
 std::unique_ptr<exact_terms> make_exact_terms() {
   return std::make_unique<typed_exact_terms<typename component_numbers<T>::type, component_numbers<T>::count>>();
 }
+/// The functions for exact sums of elements of type T.
 template <class T>
 inline constexpr exact_form exact_form_v{
     {&element_kind_v<T>, nullptr, &compute_two_terms_untyped<T>, nullptr, nullptr, 2},

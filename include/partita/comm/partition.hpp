@@ -27,7 +27,8 @@ template <std::size_t Rank>
 }
 }  // namespace detail
 
-/// Fallback: a partition whose template argument is no extents<...> is a compile-time error with a readable message.
+/// The workers of a world in a Cartesian arrangement, see the specialisation for extents. This primary template stands
+/// for any other argument, which is a compile-time error with a readable message.
 template <class NoExtents>
 class partition {
   static_assert(is_extents<NoExtents>,

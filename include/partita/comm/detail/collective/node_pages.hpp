@@ -28,6 +28,7 @@ class node_pages final : public group_channel {
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
+  /// The pages of one worker, as it shows them to the others of its node.
   struct pages_of_worker {
     std::uint64_t group[2] = {none, none}, page[2] = {none, none};  ///< numbers of its groups; offsets of their pages
     bool in_shared_memory = true;                                   ///< whether all its pages are

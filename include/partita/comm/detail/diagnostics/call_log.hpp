@@ -30,7 +30,7 @@ class call_log {
  private:
   using standing = status_slot::standing;  ///< the state of a worker
 
-  PARTITA_DECL static std::terminate_handler& previous_terminate_handler();  ///< The handler of the program.
+  PARTITA_DECL static std::terminate_handler& previous_terminate_handler();  ///< The handler that the program had set.
   /// The call with this number, which counts all calls of the worker from 0 on; only the last calls are kept.
   static const status_slot::call& find_call(const status_slot& of, std::uint64_t number) {
     return of.last_calls[number % status_slot::kept_call_count];

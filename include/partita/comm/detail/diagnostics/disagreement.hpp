@@ -18,14 +18,14 @@ struct call_report {
   std::uint64_t fingerprint = 0, kind = 0;  ///< the hash of the call; the kind of the error, a `failure`
   text sentence;                            ///< the description of the call, or the error message
   std::uint64_t operations_hash = 0;        ///< the hash of the worker's local operations
-  std::array<std::uint64_t, local_operations::max_operations> operations{};  ///< their hashes since the last agreement
+  std::array<std::uint64_t, local_operations::max_operations> operations{};  ///< hashes since the last agreement
 };
 
 /// The index of the first local operation since the last agreement that differs between workers; the index is `none` if
 /// all workers have made the same operations.
 struct first_difference {
   static constexpr std::size_t none = ~std::size_t{0};
-  std::size_t operation = none;  ///< the index
+  std::size_t operation = none;  ///< the index of the operation
 
   PARTITA_DECL explicit first_difference(const std::vector<call_report>& reports);
 };

@@ -63,7 +63,7 @@ class hang_report final : public wait_watcher {
   }
   /// The description of the call that this worker makes, or made last.
   text call_name() const { return own_slot_->find_description(fingerprint_); }
-  void set_is_preparing_call(bool now) { is_preparing_call_ = now; }  ///< Called by prepare_call.
+  void set_is_preparing_call(bool now) { is_preparing_call_ = now; }  ///< Called as prepare_call begins and ends.
   /// Whether this worker is in a call of all workers (see one_call), before or after the agreement on the call. After
   /// the agreement the other workers depend on this worker.
   enum class progress { outside, before_agreement, after_agreement };
@@ -106,7 +106,7 @@ class hang_report final : public wait_watcher {
       "; the others have agreed to this call and wait for its end, so the job is ended; give each worker smaller "
       "blocks, or more memory";
 
-  PARTITA_DECL [[noreturn]] void give_up_wait(const text& sentence);  ///< Throws a communication_error.
+  PARTITA_DECL [[noreturn]] void give_up_wait(const text& sentence);  ///< Ends the wait by a communication_error.
   /// Gives up the wait if a worker for which this worker waits has left the world or has called MPI_Finalize. The error
   /// is delayed, because a message that the other worker sent before it left may still arrive.
   PARTITA_DECL void require_no_worker_has_left();
@@ -114,9 +114,9 @@ class hang_report final : public wait_watcher {
 
   /// Another worker of the world, whose status slot this worker can read.
   struct visible_worker {
-    std::size_t id;
-    std::uint64_t process;
-    const status_slot* status;
+    std::size_t id;             ///< in the world
+    std::uint64_t process;      ///< the process id
+    const status_slot* status;  ///< the status slot
   };
   using standing = status_slot::standing;  ///< the state of a worker
 
@@ -141,7 +141,7 @@ class hang_report final : public wait_watcher {
   static const status_slot::call& newest_call(const status_slot& of) {
     return of.last_calls[(of.call_count - 1) % status_slot::kept_call_count];
   }
-  PARTITA_DECL static text describe_last_call(const visible_worker& w);  ///< Begins with "made call" or "has made".
+  PARTITA_DECL static text describe_last_call(const visible_worker& w);  ///< As "made call 3 of world 1 last, f(x)".
 
   PARTITA_DECL text
   report_text(double seconds) const;  ///< The report: which workers wait where, and for which workers.

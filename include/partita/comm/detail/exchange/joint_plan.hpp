@@ -24,6 +24,7 @@ struct joint_plan {
   box_list leaving_messages{1}, arriving_messages{1};  ///< of this worker: bytes to and from owners on other nodes
   std::size_t leaving_bytes = 0, arriving_bytes = 0;   ///< sizes of this worker's staging areas
 
+  /// Whether this worker has nothing to do for joint messages.
   bool empty() const {
     return collecting_boxes.sends.empty() && distributing_boxes.receives.empty() && leaving_messages.empty() &&
            arriving_messages.empty();
