@@ -190,7 +190,7 @@ def declared(lines):
 def is_error_message(definition):
     """Whether a definition is there to print an error message, or to help the compiler deduce: neither is a call."""
     is_type = re.search(r"^ *(struct|class|enum)\b", definition, flags=re.M)
-    rejects = re.search("dependent_false|false_for_types|rejected_argument|detail::any_argument", definition)
+    rejects = re.search("dependent_false|undefined_object|detail::any_argument", definition)
     return bool(re.match(r" */// Fallback|PARTITA_FALLBACK_OVERLOAD", definition) or rejects and not is_type or
                 "(*)(detail::reduction_name)" in definition and not is_type or
                 re.search(r"^ *(?:explicit )?\w+\([^{;]*\) *(?:\n *)?-> ", definition, flags=re.M))

@@ -10,7 +10,7 @@ namespace partita::detail {
 /// This worker's error in a call: its kind and its message, or no error.
 struct local_error {
   failure kind = failure::none;
-  text sentence;
+  text sentence;  ///< the error message
 
   local_error() = default;
   /// An empty message stands for no error, any other message for a shape_error.
@@ -18,12 +18,12 @@ struct local_error {
       : kind(error_message.empty() ? failure::none : failure::shape), sentence(error_message) {}
   local_error(failure why, const text& error_message) : kind(why), sentence(error_message) {}
 
-  bool any() const { return kind != failure::none; }
+  bool any() const { return kind != failure::none; }  ///< Whether there is an error.
 };
 
-/// If one worker has an error, all workers throw that same error, at any level of checks. `fingerprint` is a hash of
-/// the call, and `describe()` returns its text. Returns the bitwise AND of the `choices` of all workers.
-/// Cost: that of world_state::agree.
+/// Calls world_state::agree for a call, at any level of checks: all workers throw an error if the fingerprints (hashes
+/// of the call) differ, or if one worker has an error. `describe()` returns the text of the call. Returns the bitwise
+/// AND of the `choices` of all workers. Cost: that of world_state::agree.
 template <class Describe>
 std::uint64_t agree_on_call(world_state& world, std::uint64_t fingerprint, const local_error& own, Describe describe,
                             std::uint64_t choices = 0, speculative_send* speculative = nullptr) {

@@ -24,6 +24,7 @@ constexpr bool find_balanced_factors(std::size_t n, std::size_t rank, std::size_
   return false;
 }
 
+/// Throws the error for no worker, or for several workers at rank 0.
 constexpr void require_enough_workers(std::size_t workers, std::size_t rank) {
   if (workers == 0 || (rank == 0 && workers != 1))
     throw partition_error(text("partita::balanced_extents(workers, rank): requires at least one worker, and one only "

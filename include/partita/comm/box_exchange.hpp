@@ -27,11 +27,11 @@ class box_exchange {
                             bool oversubscribed);
   box_exchange(const box_exchange&) = delete;
   box_exchange& operator=(const box_exchange&) = delete;
-  PARTITA_INLINE ~box_exchange();
+  ~box_exchange() { release_memory(); }
 
-  /// Makes this object execute another plan, in the same channels and the same memory, and returns the old plan.
-  /// Requires: no pending exchange, the same `ways`, plans that do not add boxes up, and no exchange or transport that
-  /// was added to this object.
+  /// Makes this object execute another plan, in the same channels and the same memory, and stores the old plan in
+  /// `plan`. Requires: no pending exchange, the same `ways`, plans that do not add boxes up, and no exchange or
+  /// transport that was added to this object.
   PARTITA_DECL void follow(const std::vector<way*>& ways, lowered_plan& plan);
 
   /// Appends a second exchange `next`, which reads the result of this exchange. The result is in y or, if this exchange
@@ -42,14 +42,14 @@ class box_exchange {
   /// The transport starts when this worker has sent and received all boxes of the plan. Its channel must not be a
   /// channel of the plan, and its post_send() must not wait. Requires: no boxes are added up. Call the function before
   /// the first start.
-  PARTITA_DECL void add_forwarding_transport(std::unique_ptr<box_transport> more);
+  void add_forwarding_transport(std::unique_ptr<box_transport> more) { forwarding_transport_ = std::move(more); }
 
   /// Adds a transport for boxes that are not in the plan. Call add_transport() before the first start of the exchange.
   PARTITA_DECL void add_transport(std::unique_ptr<box_transport> more);
 
   /// Makes a `block_writer` the source of all exchanges. Requires: all boxes are contiguous at their receivers and
   /// travel through the memory of one node; no box stays on this worker, and no boxes are added up.
-  PARTITA_DECL void set_source_writer(std::shared_ptr<const block_writer> source);
+  void set_source_writer(std::shared_ptr<const block_writer> source) { source_writer_ = std::move(source); }
 
   /// Whether other workers need this worker to finish an exchange that has started. Until finish() this worker has
   /// data, or room for data, for which other workers wait.
@@ -67,6 +67,7 @@ class box_exchange {
   /// Whether a start may begin before the workers have agreed on the call. An early start calls start_speculatively()
   /// instead of post_receive(); if the agreement fails, roll_back() undoes start_speculatively().
   PARTITA_DECL bool sends_speculatively() const;
+  /// Announces y and packs x as far as possible without waiting.
   PARTITA_DECL void start_speculatively(const void* x, const std::ptrdiff_t* x_strides, void* y,
                                         const std::ptrdiff_t* y_strides);
   /// The second half of a start: sends x, for which it may wait until the receivers have called post_receive().
@@ -74,7 +75,7 @@ class box_exchange {
   /// Sends before all workers agree, see `box_transport`. The caller must then call start() with the same x, or
   /// roll_back().
   PARTITA_DECL void send_speculatively(const void* x, const std::ptrdiff_t* x_strides);
-  PARTITA_DECL void roll_back();
+  PARTITA_DECL void roll_back();  ///< Undoes an early start, because the workers did not agree on the call.
   /// Advances all pending transfers without waiting. Returns true if this worker has completed its part.
   PARTITA_DECL bool advance();
   /// Waits until this worker has nothing left to do, and calls `overlapped_work` between two attempts. The caller must
@@ -83,24 +84,22 @@ class box_exchange {
   void wait(F overlapped_work) {
     for (backoff p(oversubscribed_); !advance(); p.pause()) overlapped_work();
   }
-  /// Finishes the exchange: afterwards y is complete and x may change.
-  PARTITA_DECL void finish();
+  PARTITA_DECL void finish();  ///< Finishes the exchange: afterwards y is complete and x may change.
 
  private:
-  /// Assigns each box of the plan to the channel that will carry it.
-  PARTITA_DECL void divide_boxes(const std::vector<way*>& ways);
-  PARTITA_DECL void set_source(const void* x, const std::ptrdiff_t* x_strides);
-  PARTITA_DECL void set_destination(void* y, const std::ptrdiff_t* y_strides);
-  PARTITA_DECL void post_box_receives();
-  PARTITA_DECL void send_source_boxes();
-  PARTITA_DECL void finish_boxes();
+  PARTITA_DECL void divide_boxes(const std::vector<way*>& ways);  ///< Assigns each box to the channel that carries it.
+  PARTITA_DECL void set_source(const void* x, const std::ptrdiff_t* x_strides);  ///< Sets x_.
+  PARTITA_DECL void set_destination(void* y, const std::ptrdiff_t* y_strides);   ///< Sets y_ and final_y_.
+  PARTITA_DECL void post_box_receives();  ///< Announces y, or the staging area, to the workers that send to it.
+  PARTITA_DECL void send_source_boxes();  ///< Starts to send the boxes of x by all transports.
+  PARTITA_DECL void finish_boxes();       ///< Waits until this worker has sent and received all boxes.
   /// Executes the whole first exchange, in which only the workers of this node take part, so that the second exchange
   /// can send its messages.
   PARTITA_DECL void run_first_exchange();
   /// Begins the work of an exchange that adds boxes, has a second exchange or is traced; all other exchanges test one
   /// flag instead of calling this function.
   PARTITA_DECL [[gnu::noinline]] void start_extra_work();
-  PARTITA_DECL [[gnu::noinline]] void finish_extra_work();
+  PARTITA_DECL [[gnu::noinline]] void finish_extra_work();  ///< Finishes what start_extra_work() begins.
   /// Assigns to each received box a place in the staging area. The boxes from one worker are contiguous, and the boxes
   /// of each worker start at a multiple of 128 bytes, because a channel announces addresses in units of 128 bytes.
   PARTITA_DECL void assign_staging_places();
@@ -109,33 +108,33 @@ class box_exchange {
   /// first box covers the whole block, that box is copied instead.
   PARTITA_DECL void add_received_boxes();
   /// Sets y to zeros: zero bytes represent zero in every element type that can be summed.
-  PARTITA_DECL void clear();
-
+  PARTITA_DECL void set_result_to_zero();
   PARTITA_DECL void release_staging_area();
-  PARTITA_DECL void release();
+  PARTITA_DECL void release_memory();  ///< Releases the staging area and the intermediate block.
 
-  element_kind kind_;
-  arena* memory_;
-  bool oversubscribed_, channel_keeps_boxes_ = false, is_second_exchange_ = false;
-  bool was_summed_early_ = false;
-  // whether the exchange does more than move boxes: it adds boxes, another exchange follows, or it is traced
-  bool does_more_than_move_ = false;
+  element_kind kind_;                 ///< the kind of the elements
+  arena* memory_;                     ///< for the staging area and the intermediate block
+  bool oversubscribed_;               ///< whether this machine has more workers than cores
+  bool channel_keeps_boxes_ = false;  ///< whether a channel copies the boxes that stay on this worker
+  bool is_second_exchange_ = false;   ///< whether this object is the `next_exchange_` of another exchange
+  bool was_summed_early_ = false;     ///< whether run_first_exchange() was called before the start of this exchange
+  bool does_more_than_move_ = false;  ///< whether it also adds boxes, starts another exchange, or is traced
   lowered_plan plan_;
-  std::vector<std::unique_ptr<box_transport>> transports_;
-  std::vector<std::size_t> channels_of_transports_;
-  std::vector<lowered_plan> channel_plans_;  // scratch memory: the boxes of each channel
-  std::unique_ptr<box_transport> forwarding_transport_;
-  bool is_forwarding_ = false;                         // whether forwarding_transport_ has started
-  std::size_t staged_bytes_ = 0, unpadded_bytes_ = 0;  // bytes of the staging area with and without padding
-  std::vector<std::size_t> sum_order_;                 // indices of plan_.receives, in the order of the sum
-  char* staging_area_ = nullptr;
-  std::size_t traced_ = ~std::size_t{0};  // the index of this call in the trace
-  std::unique_ptr<box_exchange> next_exchange_;
-  void* intermediate_block_ = nullptr;  // the input of `next_exchange_`, if y is not the input
+  std::vector<std::unique_ptr<box_transport>> transports_;  ///< one for each channel that has boxes
+  std::vector<std::size_t> channels_of_transports_;         ///< the index of each transport's channel in `ways`
+  std::vector<lowered_plan> channel_plans_;                 ///< scratch memory: the boxes of each channel
+  std::unique_ptr<box_transport> forwarding_transport_;     ///< see add_forwarding_transport()
+  bool is_forwarding_ = false;                              ///< whether forwarding_transport_ has started
+  std::size_t staged_bytes_ = 0, unpadded_bytes_ = 0;       ///< bytes of the staging area with and without padding
+  std::vector<std::size_t> sum_order_;                      ///< indices of plan_.receives, in the order of the sum
+  char* staging_area_ = nullptr;                            ///< where received boxes wait until they are added
+  std::size_t traced_call_ = ~std::size_t{0};               ///< the index of this call in the trace
+  std::unique_ptr<box_exchange> next_exchange_;             ///< see append_exchange()
+  void* intermediate_block_ = nullptr;                      ///< the input of `next_exchange_`, if y is not the input
   std::size_t intermediate_bytes_ = 0;
-  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_strides_;  // dense_strides_: strides of the added box
-  block_memory x_, y_, final_y_;
-  std::shared_ptr<const block_writer> source_writer_;
+  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_strides_;  ///< dense_strides_: strides of the added box
+  block_memory x_, y_, final_y_;  ///< final_y_ is the caller's y; y_ is the intermediate block, if there is one
+  std::shared_ptr<const block_writer> source_writer_;  ///< if not null, it writes the boxes of x
 };
 
 }  // namespace partita::detail

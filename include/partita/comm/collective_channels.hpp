@@ -35,50 +35,50 @@ class collective_channels {
   collective_channels(const collective_channels&) = delete;
   collective_channels& operator=(const collective_channels&) = delete;
 
-  arena& memory() { return memory_; }
+  arena& memory() { return memory_; }  ///< The shared memory of this node's workers.
   /// The id of these channels, their MPI tag: the same on all workers; it is reused after 30000 tags.
   std::uint64_t number() const { return static_cast<std::uint64_t>(pending_tag_); }
-  const group_plan& plan() const { return plan_; }
-  /// The traffic of this worker since the counters were last reset.
-  traffic& moved() { return traffic_; }
-  void start_traffic_count() {
+  const group_plan& plan() const { return plan_; }  ///< The groups of this worker.
+  traffic& call_traffic() { return traffic_; }      ///< The traffic of this worker in the current or the last call.
+  /// Sets the traffic to zero when a call begins, unless note_speculative_start() has done so.
+  void reset_traffic() {
     if (!std::exchange(has_begun_early_, false)) traffic_ = {};
   }
   /// Notes that the next call starts before all workers have agreed on it, and sets the traffic to zero.
   void note_speculative_start() { traffic_ = {}, has_begun_early_ = true; }
-  /// The measured cost of messages between nodes.
-  const measured_link& link() const { return members_.link(); }
+  const measured_link& link() const { return members_.link(); }  ///< The measured cost of messages between nodes.
   /// Whether all workers are on one node, not only the workers of these groups.
   bool are_all_on_one_node() const { return !members_.has_other_nodes(); }
   /// Undoes the sends that were started speculatively, because the workers did not agree on the call.
   PARTITA_DECL void discard_speculative_sends();
   /// Notes, if calls are traced, that a later call finishes the operation that starts now.
-  void keep_operation_pending() {
-    if (trace::is_on()) traced_ = trace::current_call();
+  void note_pending_operation() {
+    if (trace::is_on()) traced_call_ = trace::current_call();
   }
+  /// Adds the traffic to the current call in the trace or, with `later`, to the call that note_pending_operation()
+  /// noted.
   PARTITA_DECL void add_traffic_to_trace(bool later);
   /// Whether a call has work beyond the transfers in groups: this worker is in no group and may have to copy its own
   /// block, or calls are traced.
   bool does_more_than_move() const { return does_more_than_move_; }
-  /// The channel of the k-th group of the plan.
-  collective_channel& channel(std::size_t k) { return group_channels_[k]; }
+  collective_channel& channel(std::size_t k) { return group_channels_[k]; }  ///< The channel of the plan's k-th group.
 
  private:
-  PARTITA_DECL collective_channel make_group_channel(const worker_group& g);
+  PARTITA_DECL collective_channel make_group_channel(const worker_group& g);  ///< Finds how members reach each other.
   /// The first channel that reaches all members of a group; null if no channel does.
   PARTITA_DECL group_channel* find_channel(const worker_group& g);
 
   group_plan plan_;
-  const own_node& members_;
-  tag pending_tag_;
+  const own_node& members_;  ///< the workers of this node
+  tag pending_tag_;          ///< the tag of the messages of pending operations
   arena& memory_;
   node_pages node_pages_;
-  std::vector<std::unique_ptr<class way>> added_channels_;
-  traffic traffic_;
-  bool has_begun_early_ = false;
+  std::vector<std::unique_ptr<class way>> added_channels_;  ///< the channels that the program added
+  traffic traffic_;                                         ///< of the current or the last call
+  bool has_begun_early_ = false;  ///< whether the next call has started before all workers have agreed on it
   bool does_more_than_move_ = plan_.groups.empty() || trace::is_on();
-  std::size_t traced_ = ~std::size_t{0};  // the index of the pending call in the trace
-  std::vector<collective_channel> group_channels_;
+  std::size_t traced_call_ = ~std::size_t{0};       ///< the index of the pending call in the trace
+  std::vector<collective_channel> group_channels_;  ///< one for each group of the plan
 };
 
 }  // namespace partita::detail

@@ -11,6 +11,7 @@
 namespace partita {
 
 namespace detail {
+/// Whether T is a std::complex.
 template <class T>
 inline constexpr bool is_complex = false;
 template <class T>

@@ -17,17 +17,19 @@ inline constexpr bool is_shareable =
 /// The functions that depend on the element type. Channels move bytes and call these functions once per box, so that
 /// channels are compiled once and not for every type and rank.
 struct element_kind {
+  /// Copies a box of this shape between two blocks, whose elements have `element` bytes; strides count elements.
   using copy_function = void (*)(char* to, const std::ptrdiff_t* dst_strides, const char* from,
                                  const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank,
                                  std::size_t element, stores mode);
+  /// Adds a box to another one, as a copy_function copies it.
   using add_function = void (*)(char* to, const std::ptrdiff_t* dst_strides, const char* from,
                                 const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank);
 
-  std::size_t bytes = 0;
-  copy_function copy = nullptr;
-  add_function add = nullptr;  ///< null if elements are only moved
-  bool in_shared_memory = false;
-  MPI_Datatype (*datatype)() = nullptr;
+  std::size_t bytes = 0;                 ///< the size of an element
+  copy_function copy = nullptr;          ///< copies a box of elements
+  add_function add = nullptr;            ///< null if elements are only moved
+  bool in_shared_memory = false;         ///< whether blocks may be copied through shared memory
+  MPI_Datatype (*datatype)() = nullptr;  ///< returns the MPI datatype of an element
 
   /// Whether two kinds have the same element size, copy function and add function; the element types may differ.
   friend bool operator==(const element_kind& a, const element_kind& b) {
@@ -58,6 +60,7 @@ struct element_kind {
     if constexpr (std::is_trivially_copyable_v<T>) return &copy_in_units<copy_unit_bytes(sizeof(T))>;
     else return &copy_objects<T>;
   }
+  /// Copies trivially copyable elements in units of S bytes.
   template <std::size_t S>
   static void copy_in_units(char* to, const std::ptrdiff_t* dst_strides, const char* from,
                             const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank,
@@ -77,6 +80,7 @@ struct element_kind {
   }
 };
 
+/// The kind of elements T that are only moved.
 template <class T>
 inline constexpr element_kind element_kind_v = element_kind::moved<T>();
 

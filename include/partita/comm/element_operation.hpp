@@ -24,13 +24,13 @@ struct exact_form;
 
 /// An operation that combines the blocks of several workers into one block.
 struct element_operation {
-  const element_kind* of;
+  const element_kind* of;  ///< the kind of the elements
   /// Sets to[i] to a[i] combined with b[i], for n elements; `to` may be a or b.
   void (*combine)(void* to, const void* a, const void* b, std::size_t n);
   /// Combines `count` blocks of n elements into one and rounds once; null if the operation may combine partial results.
   void (*combine_exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);
-  /// The final step on the combined result of `count` blocks; may be null.
-  void (*complete)(void* y, std::size_t n, std::size_t count);
+  void (*complete)(void* y, std::size_t n,
+                   std::size_t count);  ///< the final step on the result of `count` blocks; may be null
   /// How sums that are rounded once pass from node to node; null if whole blocks must be sent.
   const exact_form* form_between_nodes = nullptr;
   /// The number of blocks of n elements in the result of `combine_exactly`; they are contiguous.
@@ -43,10 +43,11 @@ struct exact_form {
   element_operation two_term_operation;  ///< computes the first two terms of each sum
   /// Whether the two terms of each of n sums represent that sum exactly.
   bool (*are_complete)(const char* second_terms, std::size_t n);
-  std::unique_ptr<exact_terms> (*make_terms)();
+  std::unique_ptr<exact_terms> (*make_terms)();  ///< makes an object for exact sums in messages
 };
 
-/// Combines numbers in blocks of 64 bytes: g++ vectorises loops of known length at -O2.
+/// Combines n elements of type T by the reduction R, in blocks of 64 bytes: g++ vectorises loops of known length at
+/// -O2.
 template <class R, class T>
 void combine_untyped(void* into, const void* left, const void* right, std::size_t n) {
   T* const to = static_cast<T*>(into);
@@ -72,19 +73,7 @@ void combine_untyped(void* into, const void* left, const void* right, std::size_
   }
 }
 
-/// Sums complex numbers as pairs of real numbers.
-template <class T>
-void add_exactly_untyped(const char* const* blocks, std::size_t count, std::size_t n, void* to) {
-  if constexpr (complex_like<T>) {
-    using part = typename T::value_type;
-    exact_sum<part>([&](std::size_t k) { return reinterpret_cast<const part*>(blocks[k]); }, count, 2 * n,
-                    static_cast<part*>(to));
-  } else {
-    exact_sum<T>([&](std::size_t k) { return reinterpret_cast<const T*>(blocks[k]); }, count, n, static_cast<T*>(to));
-  }
-}
-
-/// The real numbers that an element consists of.
+/// The real numbers that an element consists of: their type, and how many.
 template <class T>
 struct component_numbers {
   using type = T;
@@ -96,6 +85,14 @@ struct component_numbers<T> {
   static constexpr std::size_t count = 2;
 };
 
+/// Computes n sums of numbers of type T, each rounded once. Complex numbers are summed as pairs of real numbers.
+template <class T>
+void add_exactly_untyped(const char* const* blocks, std::size_t count, std::size_t n, void* to) {
+  using number = typename component_numbers<T>::type;
+  exact_sum<number>([&](std::size_t k) { return reinterpret_cast<const number*>(blocks[k]); }, count,
+                    component_numbers<T>::count * n, static_cast<number*>(to));
+}
+/// Computes the first two terms of each of n sums: first the nearest values, then the rests.
 template <class T>
 void compute_two_terms_untyped(const char* const* blocks, std::size_t count, std::size_t n, void* to) {
   using number = typename component_numbers<T>::type;
@@ -104,6 +101,7 @@ void compute_two_terms_untyped(const char* const* blocks, std::size_t count, std
   compute_two_terms<number>([&](std::size_t k) { return reinterpret_cast<const number*>(blocks[k]); }, count, n,
                             nearest, nearest + n);
 }
+/// Whether no second term is a NaN, which marks a sum that has more than two terms.
 template <class T>
 bool are_terms_complete(const char* second_terms, std::size_t n) {
   using number = typename component_numbers<T>::type;
@@ -114,12 +112,14 @@ template <class T>
 std::unique_ptr<exact_terms> make_exact_terms() {
   return std::make_unique<typed_exact_terms<typename component_numbers<T>::type, component_numbers<T>::count>>();
 }
+/// The functions for exact sums of elements of type T.
 template <class T>
 inline constexpr exact_form exact_form_v{
     {&element_kind_v<T>, nullptr, &compute_two_terms_untyped<T>, nullptr, nullptr, 2},
     &are_terms_complete<T>,
     &make_exact_terms<T>};
 
+/// Applies the reduction's final step to n results of `count` elements each: a mean divides by the count.
 template <class R, class T>
 void complete_untyped(void* y, std::size_t n, std::size_t count) {
   for (T* to = static_cast<T*>(y); n != 0; --n, ++to) *to = R::template completed<T>(*to, count);
@@ -149,8 +149,6 @@ inline constexpr std::size_t piece_bytes = 4096;
 struct piece_buffer {
   alignas(64) char bytes[piece_bytes];
 };
-
-namespace tree_order {}  // namespace tree_order
 
 /// Combines the n elements of blocks `first` … size - 1. If op.combine_exactly is set, the result is rounded once; if
 /// not, the blocks are combined in the order of the binomial tree, which gives the same bits as partial results that

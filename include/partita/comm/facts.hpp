@@ -12,6 +12,7 @@
 
 namespace partita::detail {
 
+/// N numbers of one worker.
 template <std::size_t N>
 using number_array = std::array<std::uint64_t, N>;
 
@@ -111,8 +112,5 @@ inline void xor_over_workers(const world_state& world, std::vector<std::uint32_t
                         MPI_BXOR, world.communicator()),
           "MPI_Allreduce");
 }
-
-/// Whether a condition holds on every worker. Collective. Cost: that of an agreement, see world_state::agree.
-inline bool is_true_on_all(world_state& world, bool is_true_here) { return world.is_true_on_all(is_true_here); }
 
 }  // namespace partita::detail

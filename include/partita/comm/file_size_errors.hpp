@@ -17,8 +17,8 @@ class file_size_errors {
   PARTITA_INLINE ~file_size_errors();
 
  private:
-  sigset_t blocked_signals_, previous_mask_;
-  bool has_blocked_signal_ = false;
+  sigset_t blocked_signals_, previous_mask_;  ///< SIGXFSZ alone; the signal mask of the thread before
+  bool has_blocked_signal_ = false;           ///< whether this object has blocked the signal
 };
 
 }  // namespace partita::detail

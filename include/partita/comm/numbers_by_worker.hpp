@@ -14,17 +14,17 @@ namespace partita::detail {
 /// A list of numbers for each worker, or from each worker.
 struct number_lists_by_worker {
   std::vector<std::size_t> first;  ///< the index in `all` of the start of each list; last, the total length
-  std::vector<std::uint64_t> all;
+  std::vector<std::uint64_t> all;  ///< the numbers of all lists, in the order of the workers
 
   /// Makes one list for each worker, of the given lengths.
-  static number_lists_by_worker of(const std::vector<std::size_t>& lengths) {
+  static number_lists_by_worker with_lengths(const std::vector<std::size_t>& lengths) {
     number_lists_by_worker room;
     room.first.assign(lengths.size() + 1, 0);
     for (std::size_t k = 0; k < lengths.size(); ++k) room.first[k + 1] = room.first[k] + lengths[k];
     room.all.resize(room.first.back());
     return room;
   }
-  std::size_t count(std::size_t worker) const { return first[worker + 1] - first[worker]; }
+  std::size_t count(std::size_t worker) const { return first[worker + 1] - first[worker]; }  ///< The length of a list.
   const std::uint64_t* list_of_worker(std::size_t worker) const { return all.data() + first[worker]; }
 };
 
@@ -35,7 +35,7 @@ number_lists_by_worker lists_by_worker(std::size_t workers, std::size_t n, To to
   std::vector<std::size_t> lengths(workers + 1, 0);
   for (std::size_t k = 0; k < n; ++k) ++lengths[to(k)];
   lengths.pop_back();
-  auto lists = number_lists_by_worker::of(lengths);
+  auto lists = number_lists_by_worker::with_lengths(lengths);
   std::vector<std::size_t> next(lists.first);
   for (std::size_t k = 0; k < n; ++k)
     if (const std::size_t worker = to(k); worker < workers) lists.all[next[worker]++] = what(k);

@@ -26,13 +26,12 @@ concept contiguous_values = !xt::is_xexpression<X>::value && requires(const X& x
   x.size();
 };
 
-/// How to read, copy and describe a value that is combined over workers: a number, a std container or a tensor.
+/// How to read and describe a value that is combined over workers: a number, a std container or a tensor.
 template <class X>
 struct combinable_value {
-  using element = X;
-  using result = X;
+  using element = X;  ///< the type of the numbers
+  using result = X;   ///< the type of the combined value
   static shape_list extents(const X&) { return {}; }
-  static result copy(const X& x) { return x; }
   static element* data(result& y) { return &y; }
   static std::size_t size(const result&) { return 1; }
 };
@@ -42,7 +41,6 @@ struct combinable_value<X> {
   using element = typename X::value_type;
   using result = X;
   static shape_list extents(const X& x) { return {x.size()}; }
-  static result copy(const X& x) { return x; }
   static element* data(result& y) { return y.data(); }
   static std::size_t size(const result& y) { return y.size(); }
 };
@@ -50,6 +48,7 @@ template <class X>
   requires xt::is_xexpression<X>::value
 struct combinable_value<X> {
   using element = element_of<X>;
+  /// The tensor type that holds the values of an expression: xt::xtensor if the rank is known at compile time.
   template <bool HasRank, class Y>
   struct evaluated_value {
     using type = xt::xarray<element>;
@@ -60,7 +59,6 @@ struct combinable_value<X> {
   };
   using result = typename evaluated_value<ranked_array<X>, X>::type;
   static shape_list extents(const X& x) { return x.shape(); }
-  static result copy(const X& x) { return result(x); }
   static element* data(result& y) { return y.data(); }
   static std::size_t size(const result& y) { return y.size(); }
 };
@@ -82,7 +80,7 @@ typename combinable_value<X>::result combine_over_workers(const world& everyone,
   world_state& state = *everyone.state();
   return one_call(state, [&] {
     const shape_list extents = traits::extents(x);
-    typename traits::result y = traits::copy(x);
+    typename traits::result y(x);
     T* const values = traits::data(y);
     const std::size_t size = traits::size(y);
     T* const all = size == 0 ? nullptr : state.buffer_in_slot<T>(slot, (size < most ? size : most) * state.size());

@@ -16,8 +16,8 @@
 namespace partita {
 
 namespace detail {
-/// Throws the error for a worker that the world does not have. The function depends on the rank only, so that all types
-/// of extents of one rank share it.
+/// Throws the error for the worker `highest`, which a world of this size does not have. The function depends on the
+/// rank only, so that all types of extents of one rank share it.
 template <std::size_t Rank>
 [[noreturn, gnu::noinline]] void throw_too_few_workers(const std::array<std::size_t, Rank>& shape, std::size_t highest,
                                                        std::size_t size_of_world) {
@@ -27,6 +27,8 @@ template <std::size_t Rank>
 }
 }  // namespace detail
 
+/// The workers of a world in a Cartesian arrangement, see the specialisation for extents. This primary template stands
+/// for any other argument, which is a compile-time error with a readable message.
 template <class NoExtents>
 class partition {
   static_assert(is_extents<NoExtents>,
@@ -60,8 +62,7 @@ class partition<Extents> {
   explicit(!std::is_convertible_v<const Other&, Extents>) partition(const partition<Other>& other)
       : partition(other.world(), partita::grid<Extents>(Extents(other.extents()), other.workers())) {}
 
-  /// Whether this worker belongs to the partition and holds a block.
-  bool active() const { return place_ < grid_.size(); }
+  bool active() const { return place_ < grid_.size(); }  ///< Whether this worker is in the partition: it holds a block.
   /// The position of this worker. Requires active() [partition_error].
   partita::index<rank()> index() const {
     if (!active())
@@ -69,31 +70,17 @@ class partition<Extents> {
                             << world_.id() << " is not in the partition; ask active() first");
     return grid_.index(place_);
   }
-  const Extents& extents() const { return grid_.extents(); }
-  std::size_t size() const { return grid_.size(); }
+  const Extents& extents() const { return grid_.extents(); }  ///< The number of workers along each dimension.
+  std::size_t size() const { return grid_.size(); }           ///< The number of workers, which is that of the blocks.
   /// The id of the worker at a position. Requires: a position inside the extents [partition_error].
   template <class Index = partita::index<0>>  // the default makes worker({}) compile: {} has no type to deduce
   std::size_t worker(const Index& i) const {
-    static_assert(std::is_same_v<Index, partita::index<rank()>>,
-                  "partita::index: requires a position as a partita::index of that rank, or as one std::size_t for "
-                  "each dimension between braces");
-    if constexpr (std::is_same_v<Index, partita::index<rank()>>) {
-      return grid_.worker(i);
-    } else {
-      return 0;
-    }
+    return grid_.worker(i);
   }
   /// The id of the worker at a position in braces, one coordinate for each dimension: `worker({1, 0})`.
   template <std::size_t N>
   std::size_t worker(const std::size_t (&i)[N]) const {
-    static_assert(N == rank(),
-                  "partita::index: requires one coordinate for each dimension between the braces of a position; add "
-                  "those that are missing, or take away those that are too many");
-    if constexpr (N == rank()) {
-      return grid_.worker(index_from<rank()>(i));
-    } else {
-      return 0;
-    }
+    return grid_.worker(i);
   }
   template <class... Coordinate>
     requires(sizeof...(Coordinate) > 1)
@@ -103,8 +90,8 @@ class partition<Extents> {
                   "worker({1, 0})");
     return 0;
   }
-  const partita::workers& workers() const { return grid_.workers(); }
-  const partita::grid<Extents>& grid() const { return grid_; }
+  const partita::workers& workers() const { return grid_.workers(); }  ///< The workers, in C order of their positions.
+  const partita::grid<Extents>& grid() const { return grid_; }         ///< The arrangement, without the world.
   const partita::world& world() const { return world_; }
 
   /// The same partition in a type whose extents are all known at run time: all partitions of one rank have one type,
@@ -140,7 +127,7 @@ class partition<Extents> {
  private:
   partita::world world_;
   partita::grid<Extents> grid_;
-  std::size_t place_;
+  std::size_t place_;  ///< the number of this worker's position in C order; size() if it is not in the partition
 };
 
 /// A partition of rank `Rank` with extents known at run time. Every partition of this rank converts to this type.

@@ -20,6 +20,7 @@ class pending_operation {
     finish_function_ = [](void* it) { static_cast<Exchange*>(it)->finish(); };
     return ++number_;
   }
+  /// Finishes the pending operation, if there is one.
   void wait() {
     const auto ends = std::exchange(pending_, nullptr);
     if (!ends) return;
@@ -36,11 +37,10 @@ class pending_operation {
   }
 
  private:
-  std::shared_ptr<void> pending_;
-  void (*finish_function_)(void*) = nullptr;
-  // the world in which the operation was started, which the pending operation keeps alive
-  wait_watcher* watcher_at_start_ = nullptr;
-  std::uint64_t number_ = 0;
+  std::shared_ptr<void> pending_;             ///< the exchange or sum; null if none is pending
+  void (*finish_function_)(void*) = nullptr;  ///< calls its finish()
+  wait_watcher* watcher_at_start_ = nullptr;  ///< of the operation's world, which the pending operation keeps alive
+  std::uint64_t number_ = 0;                  ///< the number of the operation that was started last
 };
 
 }  // namespace partita::detail

@@ -7,22 +7,22 @@
 #include <partita/array/result_tensor.hpp>
 #include <partita/array/xtensor.hpp>
 #include <partita/comm/detail/node/arena.hpp>
-#include <type_traits>
 
 namespace partita {
 
 /// The memory that pooled tensors and temporary blocks of exchanges use on this thread, in bytes as they were
 /// requested, without padding.
 struct pool_use {
-  std::size_t bytes_in_use = 0, most = 0;
+  std::size_t bytes_in_use = 0, most = 0;  ///< most: the peak of bytes_in_use
 
+  /// Counts an allocation.
   void add(std::size_t bytes) {
     bytes_in_use += bytes;
     most = bytes_in_use > most ? bytes_in_use : most;
   }
-  /// Sets the peak of memory use to the current use.
-  void reset_peak() { most = bytes_in_use; }
+  void reset_peak() { most = bytes_in_use; }  ///< Sets the peak of memory use to the current use.
 };
+/// The use of pool memory by this thread.
 [[gnu::visibility("default")]] inline thread_local pool_use pooled;
 
 /// Takes memory from the arena that `make_pooled` sets, or else from the heap; releases it to where it came from. This
@@ -33,7 +33,6 @@ template <class T>
 class pool_allocator {
  public:
   using value_type = T;
-  using is_always_equal = std::true_type;
 
   pool_allocator() = default;
   template <class Other>

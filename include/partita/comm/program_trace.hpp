@@ -9,6 +9,7 @@
 
 namespace partita::detail {
 
+/// One bound program in the trace of this worker.
 class program_trace {
  public:
   static bool is_trace_enabled() { return trace::is_on(); }
@@ -22,7 +23,7 @@ class program_trace {
   void add_run(const timetable& measured, bool backward) const { trace::add_run(number_, measured, backward); }
 
  private:
-  std::uint32_t number_ = trace::no_program;
+  std::uint32_t number_ = trace::no_program;  ///< the index of the program in the trace
 };
 
 }  // namespace partita::detail

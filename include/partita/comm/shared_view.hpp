@@ -32,17 +32,17 @@ class lent_blocks {
  public:
   /// Lends a block with room for `bytes` bytes of elements to `views` views. The elements begin on a cache line.
   PARTITA_DECL static lent_header* lend_block(arena& memory, std::size_t bytes, std::uint32_t views);
-  static char* elements(lent_header* header) { return reinterpret_cast<char*>(header + 1); }
+  static char* elements(lent_header* header) { return reinterpret_cast<char*>(header + 1); }  ///< The block's elements.
 
  private:
-  struct entry {
-    arena* memory;
+  struct lent_block {
+    arena* memory;  ///< from which the block was allocated
     lent_header* header;
-    std::size_t bytes;
+    std::size_t bytes;  ///< of the header and the elements
   };
-  PARTITA_DECL static std::vector<entry>& lent_list();
+  PARTITA_DECL static std::vector<lent_block>& lent_list();
   PARTITA_DECL static spin_lock& lent_list_lock();
-  PARTITA_DECL static void reclaim_returned_blocks();
+  PARTITA_DECL static void reclaim_returned_blocks();  ///< Releases the blocks that have no view any more.
 };
 
 /// One view of a lent block. The block counts the copies of its views.
@@ -64,9 +64,10 @@ class lent_block_lease {
   bool operator()() const { return header_ != nullptr; }
 
  private:
-  lent_header* header_ = nullptr;
+  lent_header* header_ = nullptr;  ///< of the lent block; null for no block
 };
 
+/// The elements of a lent block, as the read-only buffer of an xt::xtensor_adaptor.
 template <class T>
 using lent_elements = xt::xbuffer_adaptor<const T*, xt::no_ownership, lent_block_lease>;
 
@@ -79,6 +80,7 @@ using shared_view_of = xt::xtensor_adaptor<detail::lent_elements<T>, Rank, xt::l
 
 namespace detail {
 
+/// A tensor of this shape that views a lent block; a null header stands for no elements.
 template <class T, std::size_t Rank>
 shared_view_of<T, Rank> make_shared_view(lent_header* header, const std::array<std::size_t, Rank>& shape) {
   const T* const data = header == nullptr ? nullptr : reinterpret_cast<const T*>(lent_blocks::elements(header));
@@ -87,7 +89,6 @@ shared_view_of<T, Rank> make_shared_view(lent_header* header, const std::array<s
 }
 
 }  // namespace detail
-
 }  // namespace partita
 
 #ifndef PARTITA_CORE

@@ -39,8 +39,8 @@ bool are_whole_elements_apart(const std::array<strided<T, Rank>, N>& blocks) {
 /// strides of all blocks in sequence, and the distances from the first block to the others.
 template <class T, std::size_t... Rank>
 struct blocks_side_by_side {
-  static constexpr std::size_t dimensions = joint_dimension_count<Rank...>;
-  T* data = nullptr;
+  static constexpr std::size_t dimensions = joint_dimension_count<Rank...>;  ///< the length of shape and strides
+  T* data = nullptr;                                                         ///< the first block that is not null
   std::array<std::size_t, dimensions> shape{};
   std::array<std::ptrdiff_t, dimensions> strides{};
 

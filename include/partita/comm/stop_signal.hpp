@@ -23,14 +23,15 @@ class stop_signal {
 
   /// Whether any worker of the world has received the signal; the same result on all workers. Collective.
   PARTITA_DECL bool received_by_any_worker() const;
+  /// The old name of received_by_any_worker().
   PARTITA_FORMER_NAME("use received_by_any_worker") bool on_any() const { return received_by_any_worker(); }
 
  private:
-  PARTITA_DECL static std::atomic<bool>& signal_flag();
+  PARTITA_DECL static std::atomic<bool>& signal_flag();  ///< Whether this process has received the signal.
 
   world everyone_;
-  int number_;
-  struct sigaction previous_action_ {};
+  int number_;                           ///< of the signal, for example SIGTERM
+  struct sigaction previous_action_ {};  ///< how the process handled the signal before
 };
 
 }  // namespace partita

@@ -30,8 +30,8 @@ struct transport_policy {
   bool refuse_messages = false;               ///< whether to fail where shared memory is not available
   int simulated_node = -1;                    ///< workers with different numbers act as if on different machines
   std::size_t arena_bytes = ~std::size_t{0};  ///< the most bytes of shared memory for each worker
-  message_policy message{};
-  std::vector<make_channel> more{};  ///< see added_channels
+  message_policy message{};                   ///< the form of messages
+  std::vector<make_channel> more{};           ///< further channels, see added_channels()
 
   /// The default policy with the channels of added_channels(); PARTITA_SHARED=0 in the environment turns shared memory
   /// off.
@@ -47,10 +47,10 @@ class transport {
   PARTITA_DECL explicit transport(MPI_Comm everyone,
                                   const transport_policy& policy = transport_policy::from_environment());
 
-  const own_node& members() const { return members_; }
+  const own_node& members() const { return members_; }  ///< The workers of this node.
   /// Whether all workers reach each other through shared memory. All workers get the same result.
   PARTITA_DECL bool shares_one_memory() const;
-  arena& memory() { return memory_; }
+  arena& memory() { return memory_; }  ///< The shared memory of this node's workers.
   /// The id of this transport, its MPI tag: the same on all workers; it is reused after 30000 tags.
   std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }
 
@@ -72,7 +72,8 @@ class transport {
   /// The messages that leave this worker's node for other nodes; `make_plan_of_worker(worker)` returns the plan of a
   /// worker. If messages are joint, the result lists all messages of the node, else only this worker's messages.
   template <class PlanOf>
-  node_messages between_nodes(std::size_t worker, std::size_t element_bytes, PlanOf make_plan_of_worker) const {
+  node_messages messages_between_nodes(std::size_t worker, std::size_t element_bytes,
+                                       PlanOf make_plan_of_worker) const {
     if (!members_.has_other_nodes()) return {};
     const node_numbers node_of(members_.node_table());
     return plan_node_messages(joint_channels_ ? workers_with_needed_plans() : std::vector<std::size_t>{worker}, true,
@@ -86,26 +87,26 @@ class transport {
 
   /// Makes an exchange of this transport execute another plan, see box_exchange::follow; not with joint messages.
   void follow(box_exchange& exchange, lowered_plan& plan) const { exchange.follow(channels_by_preference_, plan); }
-  bool has_joint_messages() const { return joint_channels_ != nullptr; }
+  bool has_joint_messages() const { return joint_channels_ != nullptr; }  ///< Whether messages between nodes are joint.
 
  private:
   /// Throws a communication_error on all workers if they are on several nodes or do not share memory. No worker throws
   /// alone, because all workers know both facts.
   PARTITA_DECL void require_one_memory() const;
 
-  MPI_Comm everyone_;
+  MPI_Comm everyone_;  ///< the workers of the kernel
   transport_policy policy_;
-  std::unique_ptr<own_node> simulated_node_;
-  const own_node& members_;
-  int tag_;
+  std::unique_ptr<own_node> simulated_node_;  ///< null if the policy simulates no node
+  const own_node& members_;                   ///< the workers of this node
+  int tag_;                                   ///< the MPI tag of this kernel's messages
   arena& memory_;
-  node_channel channel_;
+  node_channel channel_;  ///< the flags and the memory that memory_way_ uses
   memory_way memory_way_;
   message_way message_way_;
   std::vector<std::unique_ptr<way>> added_channels_;
-  std::vector<way*> channels_by_preference_;  // in the order in which boxes try them
-  std::shared_ptr<joint_channels> joint_channels_;
-  std::unique_ptr<node_local_channel> forwarding_channel_;
+  std::vector<way*> channels_by_preference_;                ///< in the order in which boxes try them
+  std::shared_ptr<joint_channels> joint_channels_;          ///< null if messages are not joint
+  std::unique_ptr<node_local_channel> forwarding_channel_;  ///< null until the first use
 };
 
 }  // namespace partita::detail

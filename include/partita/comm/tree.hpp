@@ -9,9 +9,11 @@
 
 namespace partita::detail {
 
-/// The kinds of messages. Messages with the same tag between two workers arrive in the order in which they are sent.
-enum class tag : int { header = 1, block = 2, repartition = 3, first_user_tag = 4 };
+/// The kinds of messages, as MPI tags: `header` for extents of blocks, `block` for elements of blocks, `first_user_tag`
+/// for numbers of kernels and layers. Messages with one tag between two workers arrive in the order of their sends.
+enum class tag : int { header = 1, block = 2, first_user_tag = 4 };
 
+/// Sends n elements to a worker. Blocking, like MPI_Send.
 template <class T>
 void send(const world_state& world, const T* data, std::size_t n, std::size_t worker, tag message_tag) {
   for_each_message<T>(n, [&](std::size_t first, int count) {
@@ -21,6 +23,7 @@ void send(const world_state& world, const T* data, std::size_t n, std::size_t wo
   });
 }
 
+/// Receives n elements from a worker. Blocking.
 template <class T>
 void receive(const world_state& world, T* data, std::size_t n, std::size_t worker, tag message_tag) {
   for_each_message<T>(n, [&](std::size_t first, int count) {
@@ -32,7 +35,7 @@ void receive(const world_state& world, T* data, std::size_t n, std::size_t worke
 
 /// Broadcasts the root's n elements to all members along a binomial tree, in ceil(log2 g) steps for g members.
 template <class T>
-void spread(const world_state& world, const worker_group& group, T* data, std::size_t n, tag message_tag) {
+void tree_broadcast(const world_state& world, const worker_group& group, T* data, std::size_t n, tag message_tag) {
   const binomial_tree tree{group.members.size()};
   const std::size_t me = group.position;
   if (me != 0) receive(world, data, n, group.members[tree.parent(me)], message_tag);
@@ -45,8 +48,8 @@ void spread(const world_state& world, const worker_group& group, T* data, std::s
 /// which the root and every member that combines need. `incoming` is a buffer for one message. combine(into, from)
 /// combines one value into another.
 template <class T, class Combine>
-void collect(const world_state& world, const worker_group& group, const T* own_value, T* into, T* incoming,
-             std::size_t n, tag message_tag, Combine combine) {
+void tree_reduce(const world_state& world, const worker_group& group, const T* own_value, T* into, T* incoming,
+                 std::size_t n, tag message_tag, Combine combine) {
   const binomial_tree tree{group.members.size()};
   const std::size_t me = group.position;
   bool filled = false;

@@ -10,6 +10,7 @@
 #include <partita/comm/detail/world/world_state.hpp>
 #include <partita/comm/one_call.hpp>
 #include <partita/core/config.hpp>
+#include <partita/core/rejected_call.hpp>
 #include <partita/plan/grid.hpp>
 #include <type_traits>
 #include <utility>
@@ -22,11 +23,6 @@ class partition;
 
 namespace detail {
 struct empty_world;  // a type for a mesh that is planned before the program has workers
-template <class...>
-inline constexpr bool false_for_types = false;
-/// The return type that a rejected call would have had, so that the static_assert stays the only error. Never defined.
-template <class Result>
-Result rejected_argument_name();
 
 /// The ids of the workers that pass the same colour as this worker, in ascending order. Collective.
 PARTITA_DECL std::vector<std::size_t> workers_with_colour(world_state& state, std::uint64_t colour);
@@ -36,8 +32,7 @@ PARTITA_DECL std::vector<std::size_t> workers_with_colour(world_state& state, st
 /// communicator, which is freed with the last copy.
 class world {
  public:
-  /// A world of all workers of MPI_COMM_WORLD. Collective.
-  PARTITA_DECL explicit world(checks level = checks::agree);
+  PARTITA_DECL explicit world(checks level = checks::agree);  ///< A world of all workers of MPI_COMM_WORLD. Collective.
   /// A world of the workers of an existing communicator (an MPI_Comm converts, also one made by MPI_Comm_split).
   /// Collective over that communicator. If PARTITA_PATIENCE ends the wait for the other workers with an error, do not
   /// free the given communicator any more.
@@ -48,7 +43,7 @@ class world {
     requires(!std::is_convertible_v<const Given&, const boost::mpi::communicator&> && !std::is_same_v<Given, checks> &&
              !std::is_null_pointer_v<Given>)
   explicit world(const Given&, checks = checks::agree) {
-    static_assert(detail::false_for_types<Given>,
+    static_assert(detail::dependent_false<Given>,
                   "partita::world(communicator): requires an MPI communicator, or nothing for all workers of the "
                   "program; some of them are world().part(workers(0, n))");
   }
@@ -57,9 +52,8 @@ class world {
   /// that was moved from.
   bool active() const { return state_ != nullptr; }
   std::size_t size() const { return state_or_throw().size(); }  ///< The number of workers.
-  /// The id of this worker, which is its rank in the communicator.
-  std::size_t id() const { return state_or_throw().id(); }
-  checks level() const { return state_or_throw().level(); }  ///< The level of checks.
+  std::size_t id() const { return state_or_throw().id(); }      ///< The id of this worker: its rank in communicator().
+  checks level() const { return state_or_throw().level(); }     ///< The level of checks.
   /// The private communicator of the world; send the messages of your program on another one.
   boost::mpi::communicator communicator() const { return {state_or_throw().communicator(), boost::mpi::comm_attach}; }
 
@@ -97,42 +91,42 @@ class world {
   /// readable compile-time error.
   template <class T, class Meant = extents<dynamic>>
   auto partition(std::initializer_list<T>) const {
-    static_assert(detail::false_for_types<T>,
+    static_assert(detail::dependent_false<T>,
                   "partita::world::partition({...}): requires extents that say so; write partition<2, 3>(), or "
                   "partition(extents(2, 3)); a list of workers is workers{...}, after the extents");
-    return detail::rejected_argument_name<partita::partition<Meant>>();
+    return detail::undefined_object<partita::partition<Meant>>();
   }
   template <class... Integer>
     requires(sizeof...(Integer) > 0 && (std::is_integral_v<Integer> && ...))
   auto partition(Integer...) const {
-    static_assert(detail::false_for_types<Integer...>,
+    static_assert(detail::dependent_false<Integer...>,
                   "partita::world::partition(n, ...): requires extents that say so; write partition<2, 3>(), or "
                   "partition(extents(2, 3)) where they are known at run time only");
-    return detail::rejected_argument_name<partita::partition<dynamic_extents<sizeof...(Integer)>>>();
+    return detail::undefined_object<partita::partition<dynamic_extents<sizeof...(Integer)>>>();
   }
   template <std::size_t... E, class Chosen, class... More>
     requires((sizeof...(E) != 0 || !std::is_integral_v<Chosen>) && !is_extents<Chosen> &&
              (sizeof...(More) > 0 || !std::is_convertible_v<const Chosen&, workers>))
   auto partition(const Chosen&, const More&...) const {
-    static_assert(detail::false_for_types<Chosen>,
+    static_assert(detail::dependent_false<Chosen>,
                   "partita::world::partition<E...>(chosen): requires its workers as partita::workers; write "
                   "partition<E...>(workers(first, last)), or partition<E...>(workers(ids)) for a container of ids");
-    return detail::rejected_argument_name<partita::partition<extents<E...>>>();
+    return detail::undefined_object<partita::partition<extents<E...>>>();
   }
   template <long long... E>
     requires((E < 0) || ...)
   auto partition() const {
     static_assert(sizeof...(E) == 0,
                   "partita::world::partition<E...>(): requires extents of 1 or more, got a negative one");
-    return detail::rejected_argument_name<partita::partition<extents<static_cast<std::size_t>(E < 0 ? 1 : E)...>>>();
+    return detail::undefined_object<partita::partition<extents<static_cast<std::size_t>(E < 0 ? 1 : E)...>>>();
   }
   template <std::size_t... E, class Chosen>
     requires(!std::is_convertible_v<const Chosen&, workers>)
   auto partition(const extents<E...>&, const Chosen&) const {
-    static_assert(detail::false_for_types<Chosen>,
+    static_assert(detail::dependent_false<Chosen>,
                   "partita::world::partition(extents, chosen): requires its workers as partita::workers; write "
                   "partition(extents, workers(first, last)), or partition(extents, workers(ids)) for a container");
-    return detail::rejected_argument_name<partita::partition<extents<E...>>>();
+    return detail::undefined_object<partita::partition<extents<E...>>>();
   }
 
   /// A world of some workers of this world, numbered in the given order. The kernels of the new world agree among its
@@ -150,7 +144,7 @@ class world {
   template <class Chosen>
     requires(!std::is_convertible_v<const Chosen&, partita::workers>)
   world part(const Chosen&) const {
-    static_assert(detail::false_for_types<Chosen>,
+    static_assert(detail::dependent_false<Chosen>,
                   "partita::world::part(workers): requires its workers as partita::workers; write part(workers(0, n)), "
                   "or part(workers(ids)) for a container of ids");
     return *this;
@@ -158,11 +152,12 @@ class world {
   template <class Colour>
     requires(!std::is_convertible_v<const Colour&, std::size_t>)
   world split(const Colour&) const {
-    static_assert(detail::false_for_types<Colour>,
+    static_assert(detail::dependent_false<Colour>,
                   "partita::world::split(colour): requires a number, equal on the workers that shall be together");
     return *this;
   }
 
+  /// What the copies of this world share, for kernels. Requires active() [partition_error].
   const std::shared_ptr<detail::world_state>& state() const {
     state_or_throw();
     return state_;
@@ -173,13 +168,13 @@ class world {
  private:
   friend struct detail::empty_world;
   explicit world(std::nullptr_t) {}
-  PARTITA_DECL static MPI_Comm require_initialised();
+  PARTITA_DECL static MPI_Comm require_initialised();  ///< Returns MPI_COMM_WORLD; throws if MPI is not initialised.
   const detail::world_state& state_or_throw() const {
     if (!state_) throw_not_in_world();
     return *state_;
   }
   PARTITA_DECL [[noreturn]] static void throw_not_in_world();
-  std::shared_ptr<detail::world_state> state_;
+  std::shared_ptr<detail::world_state> state_;  ///< null if this worker does not belong to the world
 };
 
 /// Writes a world to a stream, as in `world of 4 workers, this is worker 1`.

@@ -11,17 +11,17 @@ namespace partita {
 /// The indices i with start <= i < stop in every dimension.
 template <std::size_t Rank>
 struct box {
-  index<Rank> start{};
-  index<Rank> stop{};
+  index<Rank> start{};  ///< the first index in each dimension
+  index<Rank> stop{};   ///< in each dimension, the index after the last one
 
+  /// The extents of the box: an extent is 0 where stop <= start.
   constexpr std::array<std::size_t, Rank> shape() const {
     std::array<std::size_t, Rank> shape{};
     for (std::size_t d = 0; d < Rank; ++d) shape[d] = stop[d] > start[d] ? stop[d] - start[d] : 0;
     return shape;
   }
-  /// The number of indices in the box: 1 for rank 0.
-  constexpr std::size_t volume() const { return volume_of(shape()); }
-  constexpr bool empty() const { return volume() == 0; }
+  constexpr std::size_t volume() const { return volume_of(shape()); }  ///< The number of indices: 1 for rank 0.
+  constexpr bool empty() const { return volume() == 0; }               ///< Whether the box has no index.
   /// Whether an index is in the box.
   constexpr bool contains(const index<Rank>& i) const {
     for (std::size_t d = 0; d < Rank; ++d)
@@ -35,8 +35,7 @@ struct box {
 /// A half-open box of indices whose rank is known at run time only.
 template <>
 struct box<dynamic> {
-  shape_list start{};
-  shape_list stop{};
+  shape_list start{}, stop{};  ///< the first index, and the index after the last one, in each dimension
 
   constexpr shape_list shape() const {
     shape_list shape;
@@ -52,7 +51,7 @@ struct box<dynamic> {
   friend constexpr bool operator==(const box&, const box&) = default;
 };
 
-/// The indices that are in both boxes.
+/// The indices that are in both boxes, as a box.
 template <std::size_t Rank>
 constexpr box<Rank> intersection(const box<Rank>& a, const box<Rank>& b) {
   box<Rank> common{};

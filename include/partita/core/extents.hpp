@@ -19,9 +19,9 @@ template <std::size_t... E>
 class extents {
  public:
   static constexpr std::size_t rank() { return sizeof...(E); }
+  /// The number of dimensions whose extents are given at run time.
   static constexpr std::size_t rank_dynamic() { return ((E == dynamic ? 1 : 0) + ... + 0); }
-  static constexpr bool is_static() { return rank_dynamic() == 0; }
-
+  static constexpr bool is_static() { return rank_dynamic() == 0; }  ///< Whether no extent is given at run time.
   /// The compile-time entry of dimension d, or `dynamic`.
   static constexpr std::size_t static_extent(std::size_t d) { return entries_[d]; }
 
@@ -56,8 +56,7 @@ class extents {
       if (entries_[i] == dynamic) ++k;
     return values_[k];
   }
-  constexpr std::size_t extent(std::size_t d) const { return (*this)[d]; }
-
+  constexpr std::size_t extent(std::size_t d) const { return (*this)[d]; }  ///< The extent of dimension d.
   /// All extents, static and dynamic.
   constexpr std::array<std::size_t, sizeof...(E)> array() const {
     std::array<std::size_t, sizeof...(E)> all{};
@@ -70,20 +69,16 @@ class extents {
 
   template <std::size_t... Other>
   friend constexpr bool operator==(const extents& a, const extents<Other...>& b) {
-    if constexpr (sizeof...(E) != sizeof...(Other)) {
-      return false;
-    } else {
-      for (std::size_t d = 0; d < rank(); ++d)
-        if (a[d] != b[d]) return false;
-      return true;
-    }
+    if constexpr (sizeof...(E) == sizeof...(Other)) return a.array() == b.array();
+    else return false;
   }
 
  private:
-  static constexpr std::array<std::size_t, sizeof...(E)> entries_{E...};
+  static constexpr std::array<std::size_t, sizeof...(E)> entries_{E...};  ///< `dynamic`, or the compile-time extent
   /// The largest allowed run-time extent: any larger value is `dynamic` or a negative number converted to unsigned.
   static constexpr std::size_t largest_extent = static_cast<std::size_t>(-1) / 2;
 
+  /// Stores the run-time extents. `given` are all extents, or only those; a wrong one is a shape_error.
   template <std::size_t N>
   constexpr void assign(const std::array<std::size_t, N>& given) {
     for (std::size_t d = 0; d < N; ++d)
@@ -94,22 +89,18 @@ class extents {
     std::size_t k = 0;
     for (std::size_t d = 0; d < rank(); ++d) {
       const bool is_fixed = entries_[d] != dynamic;
-      if constexpr (N == rank()) {
+      if constexpr (N == rank())
         if (is_fixed && given[d] != entries_[d])
           throw shape_error(text("partita::extents: dimension ")
                             << d << " is " << entries_[d] << " in the type but was given as " << given[d]
                             << "; make the entry `dynamic` or give " << entries_[d]);
-        if (!is_fixed) values_[k++] = given[d];
-      } else {
-        if (!is_fixed) {
-          values_[k] = given[k];
-          ++k;
-        }
-      }
+      if (is_fixed) continue;
+      values_[k] = given[N == rank() ? d : k];
+      ++k;
     }
   }
 
-  [[no_unique_address]] std::array<std::size_t, rank_dynamic()> values_{};
+  [[no_unique_address]] std::array<std::size_t, rank_dynamic()> values_{};  ///< the run-time extents, in order
 };
 
 template <class... Integer>
@@ -123,7 +114,7 @@ Stream& operator<<(Stream& stream, const extents<E...>& shape) {
   return stream << (text() << shape.array());
 }
 
-/// T is some `extents<...>`.
+/// Whether T is some `extents<...>`.
 template <class T>
 inline constexpr bool is_extents = false;
 template <std::size_t... E>
@@ -138,6 +129,7 @@ constexpr std::array<std::size_t, Extents::rank()> static_extents() {
 }
 
 namespace detail {
+/// The type extents<E..., dynamic, ...>, with Rank entries `dynamic` at the end.
 template <std::size_t Rank, std::size_t... E>
 struct append_dynamic_extents : append_dynamic_extents<Rank - 1, E..., dynamic> {};
 template <std::size_t... E>

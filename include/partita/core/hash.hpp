@@ -38,7 +38,7 @@ class hasher {
     return mix('\0');
   }
 
-  constexpr std::uint64_t value() const { return state_; }
+  constexpr std::uint64_t value() const { return state_; }  ///< The hash of all values so far.
 
  private:
   /// The increment of splitmix64 (Steele, Lea, Flood 2014): it is 2^64 divided by the golden ratio, rounded to an odd
@@ -51,7 +51,7 @@ class hasher {
     return z ^ (z >> 31);
   }
 
-  std::uint64_t state_;
+  std::uint64_t state_;  ///< the hash so far
 };
 
 }  // namespace partita

@@ -18,11 +18,8 @@ constexpr index<Rank> index_from(const Index& i) {
   static_assert(std::is_same_v<Index, index<Rank>>,
                 "partita::index: requires a position as a partita::index of that rank, or as one std::size_t for each "
                 "dimension between braces");
-  if constexpr (std::is_same_v<Index, index<Rank>>) {
-    return i;
-  } else {
-    return {};
-  }
+  if constexpr (std::is_same_v<Index, index<Rank>>) return i;
+  else return {};
 }
 
 /// A position written in braces. All coordinates must be written: {1} is not a position in a space of rank 2.
@@ -53,8 +50,7 @@ constexpr index<Rank> index_of(std::size_t number, const std::array<std::size_t,
   bool has_positions = true;  // a space with an extent of 0 has no position
   for (std::size_t d = Rank; d-- > 0 && has_positions;) {
     has_positions = shape[d] != 0;
-    i[d] = has_positions ? remaining % shape[d] : 0;
-    remaining = has_positions ? remaining / shape[d] : 0;
+    if (has_positions) i[d] = remaining % shape[d], remaining /= shape[d];
   }
   if (remaining != 0 || !has_positions)
     throw shape_error(text("partita::index_of(number, shape): requires a number below the volume of the shape ")

@@ -30,7 +30,8 @@ struct any_argument {
   constexpr any_argument(const A&) {}
   constexpr any_argument(std::initializer_list<any_argument>) {}
 };
-/// An object of type T for the initialiser list of a constructor that rejects its call. The function is never defined.
+/// An object of type T for a call that a static_assert rejects, so that the static_assert stays the only error: the
+/// call's result, or the argument of a delegated constructor. The function is never defined.
 template <class T>
 T&& undefined_object();
 

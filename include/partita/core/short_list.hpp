@@ -9,7 +9,7 @@
 
 namespace partita {
 
-/// The largest supported rank.
+/// The largest supported rank of a tensor.
 inline constexpr std::size_t most_dimensions = 16;
 
 /// At most `most_dimensions` values in order, without allocation and usable in constant expressions.

@@ -16,7 +16,6 @@ class basic_text {
   constexpr basic_text() = default;
   constexpr basic_text(const char* characters) { *this << characters; }  // NOLINT: a literal is a text
 
-  static constexpr std::size_t capacity() { return Capacity; }
   constexpr std::size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
   constexpr const char* c_str() const { return characters_; }
@@ -48,16 +47,11 @@ class basic_text {
   template <class Integer>
     requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char> && !std::is_same_v<Integer, bool>)
   constexpr basic_text& operator<<(Integer value) {
-    if constexpr (std::is_signed_v<Integer>) {
-      if (value < 0) {
-        *this << '-';
-        using unsigned_integer = std::make_unsigned_t<Integer>;
-        return append_digits(static_cast<unsigned_integer>(~static_cast<unsigned_integer>(value) + 1U));
-      }
-      return append_digits(static_cast<std::make_unsigned_t<Integer>>(value));
-    } else {
-      return append_digits(value);
-    }
+    using unsigned_integer = std::make_unsigned_t<Integer>;
+    const auto absolute = static_cast<unsigned_integer>(value);
+    if constexpr (std::is_signed_v<Integer>)
+      if (value < 0) return (*this << '-').append_digits(static_cast<unsigned_integer>(~absolute + 1U));
+    return append_digits(absolute);
   }
 
   /// Writes the elements of a range in brackets: [2, 3]; nested ranges are written in nested brackets.
@@ -69,11 +63,10 @@ class basic_text {
     }
   constexpr basic_text& operator<<(const Range& range) {
     *this << '[';
-    bool first = true;
+    const char* separator = "";
     for (const auto& element : range) {
-      if (!first) *this << ", ";
-      first = false;
-      *this << element;
+      *this << separator << element;
+      separator = ", ";
     }
     return *this << ']';
   }
@@ -99,17 +92,11 @@ class basic_text {
  private:
   template <class Unsigned>
   constexpr basic_text& append_digits(Unsigned value) {
-    char reversed[40]{};
-    std::size_t n = 0;
-    do {
-      reversed[n++] = static_cast<char>('0' + static_cast<int>(value % 10U));
-      value = static_cast<Unsigned>(value / 10U);
-    } while (value != 0);
-    while (n > 0) *this << reversed[--n];
-    return *this;
+    if (value >= 10U) append_digits(static_cast<Unsigned>(value / 10U));
+    return *this << static_cast<char>('0' + static_cast<int>(value % 10U));
   }
 
-  char characters_[Capacity + 1]{};
+  char characters_[Capacity + 1]{};  // a zero follows the last character
   std::size_t size_ = 0;
 };
 

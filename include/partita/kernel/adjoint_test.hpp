@@ -68,9 +68,9 @@ auto adjoint_test(const world& everyone, Operator&& f, const X& x, const Y& y) {
     detail::agree_if_checked(*everyone.state(), 0x61646a6f696e74ULL, detail::local_error(error_message),
                              [] { return text("partita::adjoint_test(everyone, f, x, y)"); });
     T incoming[2] = {};
-    detail::collect(*everyone.state(), all, local, local, incoming, 2, detail::tag::first_user_tag,
-                    [](T& a, const T& b) { a = static_cast<T>(a + b); });
-    detail::spread(*everyone.state(), all, local, 2, detail::tag::first_user_tag);
+    detail::tree_reduce(*everyone.state(), all, local, local, incoming, 2, detail::tag::first_user_tag,
+                        [](T& a, const T& b) { a = static_cast<T>(a + b); });
+    detail::tree_broadcast(*everyone.state(), all, local, 2, detail::tag::first_user_tag);
   });
   return adjoint_products<T>{local[0], local[1]};
 }

@@ -174,7 +174,7 @@ auto top_k(const world& everyone, const X& x, std::size_t k) {
       for (std::size_t j = 0; j < best.size(); ++j) best[j] = {order::key(numbers(j)), place + j};
       const std::size_t most = std::min(k, best.size());
       std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(most), best.end());
-      auto sent = detail::number_lists_by_worker::of(std::vector<std::size_t>(world.size(), 2 * most));
+      auto sent = detail::number_lists_by_worker::with_lengths(std::vector<std::size_t>(world.size(), 2 * most));
       for (std::size_t w = 0; w < world.size(); ++w)
         for (std::size_t j = 0; j < most; ++j) {
           sent.all[sent.first[w] + 2 * j] = best[j].key;

@@ -85,7 +85,7 @@ class softmax_cross_entropy {
       } else {
         gradient_ = scores;
       }
-      detail::spread(*world_, all_workers_, &loss, 1, detail::tag::first_user_tag);
+      detail::tree_broadcast(*world_, all_workers_, &loss, 1, detail::tag::first_user_tag);
       was_called_ = true;
       return loss;
     });
@@ -116,7 +116,7 @@ class softmax_cross_entropy {
         all_reduce(best, [](std::uint64_t& a, std::uint64_t b) { a = b < a ? b : a; });
         for (std::size_t i = 0; i < batch; ++i) right += best[i] == static_cast<std::uint64_t>(labels(i)) ? 1 : 0;
       }
-      detail::spread(*world_, all_workers_, &right, 1, detail::tag::first_user_tag);
+      detail::tree_broadcast(*world_, all_workers_, &right, 1, detail::tag::first_user_tag);
       return right;
     });
   }
@@ -178,9 +178,9 @@ class softmax_cross_entropy {
   template <class U, class Combine>
   void all_reduce(std::vector<U>& values, Combine operation) {
     std::vector<U> incoming(values.size());
-    detail::collect(*world_, class_group_, values.data(), values.data(), incoming.data(), values.size(),
-                    detail::tag::first_user_tag, operation);
-    detail::spread(*world_, class_group_, values.data(), values.size(), detail::tag::first_user_tag);
+    detail::tree_reduce(*world_, class_group_, values.data(), values.data(), incoming.data(), values.size(),
+                        detail::tag::first_user_tag, operation);
+    detail::tree_broadcast(*world_, class_group_, values.data(), values.size(), detail::tag::first_user_tag);
   }
 
   std::shared_ptr<detail::world_state> world_;

@@ -40,8 +40,8 @@ BOOST_AUTO_TEST_CASE(words_are_put_together_by_exclusive_or) {
 BOOST_AUTO_TEST_CASE(something_holds_on_all_workers_or_not) {
   const world everyone(test::workers());
   for (int call = 0; call < 3; ++call) {
-    BOOST_TEST(detail::is_true_on_all(*everyone.state(), true));
-    BOOST_TEST(detail::is_true_on_all(*everyone.state(), everyone.id() + 1 != everyone.size()) == false);
+    BOOST_TEST(everyone.state()->is_true_on_all(true));
+    BOOST_TEST(everyone.state()->is_true_on_all(everyone.id() + 1 != everyone.size()) == false);
   }
 }
 

@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(each_worker_gets_what_the_others_have_for_it) {
   const auto number = [](std::size_t from, std::size_t to, std::size_t k) { return 100 * from + 10 * to + k; };
   std::vector<std::size_t> lengths(P);
   for (std::size_t k = 0; k < P; ++k) lengths[k] = length(me, k);
-  auto mine = number_lists_by_worker::of(lengths);
+  auto mine = number_lists_by_worker::with_lengths(lengths);
   for (std::size_t k = 0; k < P; ++k)
     for (std::size_t i = 0; i < lengths[k]; ++i) mine.all[mine.first[k] + i] = number(me, k, i);
   for (const std::size_t most : {std::size_t{1000}, 2 * P, std::size_t{1}}) {
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(each_worker_gets_what_the_others_have_for_it) {
 
 BOOST_AUTO_TEST_CASE(nothing_is_sent_where_there_is_nothing) {
   const world everyone(test::workers());
-  const auto none = number_lists_by_worker::of(std::vector<std::size_t>(everyone.size(), 0));
+  const auto none = number_lists_by_worker::with_lengths(std::vector<std::size_t>(everyone.size(), 0));
   BOOST_TEST(detail::exchange_lists(*everyone.state(), none).all.empty());
 }
 

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(what_the_root_has_comes_to_all_members) {
     const worker_group group = group_from(everyone, first);
     if (group.members.empty()) continue;
     std::vector<std::uint64_t> data(3, group.position == 0 ? 40 + first : 0);
-    detail::spread(*everyone.state(), group, data.data(), data.size(), tag::first_user_tag);
+    detail::tree_broadcast(*everyone.state(), group, data.data(), data.size(), tag::first_user_tag);
     BOOST_TEST(data == (std::vector<std::uint64_t>(3, 40 + first)), boost::test_tools::per_element());
   }
 }
@@ -48,8 +48,8 @@ BOOST_AUTO_TEST_CASE(what_members_bring_is_combined_at_the_root_also_if_some_bri
       const bool gives = root_gives || group.position != 0;
       const std::vector<std::uint64_t> mine{1, me};
       std::vector<std::uint64_t> into(2, 99), incoming(2, 99);  // what is there does not count
-      detail::collect(*everyone.state(), group, gives ? mine.data() : nullptr, into.data(), incoming.data(), 2,
-                      tag::first_user_tag, [](std::uint64_t& a, std::uint64_t b) { a += b; });
+      detail::tree_reduce(*everyone.state(), group, gives ? mine.data() : nullptr, into.data(), incoming.data(), 2,
+                          tag::first_user_tag, [](std::uint64_t& a, std::uint64_t b) { a += b; });
       if (group.position != 0) continue;
       std::uint64_t ids = 0;
       for (std::size_t k = first; k < P; ++k) ids += root_gives || k != P - 1 ? k : 0;
@@ -71,13 +71,13 @@ BOOST_AUTO_TEST_CASE(values_are_combined_in_the_order_of_the_tree_also_in_their_
   const auto combine = [](std::uint64_t& a, std::uint64_t b) { a = 3 * a + b; };
   for (const bool in_place : {false, true}) {
     std::vector<std::uint64_t> own(2, value(P - 1 - me)), into(2, 99), incoming(2, 99);
-    detail::collect(*everyone.state(), group, own.data(), in_place ? own.data() : into.data(), incoming.data(), 2,
-                    tag::first_user_tag, combine);
+    detail::tree_reduce(*everyone.state(), group, own.data(), in_place ? own.data() : into.data(), incoming.data(), 2,
+                        tag::first_user_tag, combine);
     if (group.position == 0) BOOST_TEST((in_place ? own : into) == std::vector<std::uint64_t>(2, expected[0]));
   }
   std::uint64_t untouched = 8;
-  detail::spread(*everyone.state(), group, &untouched, 0, tag::first_user_tag);
-  detail::collect(*everyone.state(), group, &untouched, &untouched, &untouched, 0, tag::first_user_tag, combine);
+  detail::tree_broadcast(*everyone.state(), group, &untouched, 0, tag::first_user_tag);
+  detail::tree_reduce(*everyone.state(), group, &untouched, &untouched, &untouched, 0, tag::first_user_tag, combine);
   BOOST_TEST(untouched == 8U);
 }
 

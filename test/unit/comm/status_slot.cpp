@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_worker_that_has_ended_are_printed_once) {
   slot.worker = 8, slot.process = 123, slot.slot_secret = 1001;
   other.worker = 9, other.process = 124, other.slot_secret = 1002;
   slot.note(1, 1, 5, [] { return text("f(x)"); });
-  BOOST_TEST(std::string(call_log::name(slot).c_str()) == "worker 8 (process 123)");
+  BOOST_TEST(std::string(call_log::worker_name(slot).c_str()) == "worker 8 (process 123)");
   const auto print = [](const status_slot& of) {
     return test::printed([&] { call_log::print_calls_of_ended_worker(of); });
   };

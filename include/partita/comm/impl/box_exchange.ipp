@@ -4,22 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <partita/comm/box_exchange.hpp>
+#include <partita/plan/stable_sort.hpp>
 
 namespace partita::detail {
-
-PARTITA_DEF void box_exchange::add_forwarding_transport(std::unique_ptr<box_transport> more) {
-  forwarding_transport_ = std::move(more);
-}
 
 PARTITA_DEF void box_exchange::add_transport(std::unique_ptr<box_transport> more) {
   transports_.push_back(std::move(more));
 }
-
-PARTITA_DEF void box_exchange::set_source_writer(std::shared_ptr<const block_writer> source) {
-  source_writer_ = std::move(source);
-}
-
-PARTITA_INLINE box_exchange::~box_exchange() { release(); }
 
 PARTITA_DEF box_exchange::box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan,
                                        const element_kind& kind, bool oversubscribed)
@@ -135,7 +126,7 @@ PARTITA_DEF void box_exchange::roll_back() {
     return;
   }
   next_exchange_->roll_back();
-  release();
+  release_memory();
 }
 
 PARTITA_DEF void box_exchange::finish() {
@@ -145,8 +136,7 @@ PARTITA_DEF void box_exchange::finish() {
 
 PARTITA_DEF void box_exchange::set_source(const void* x, const std::ptrdiff_t* x_strides) {
   for (std::size_t d = 0; d < plan_.rank; ++d) x_strides_[d] = x_strides[d];
-  x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data(),
-        source_writer_.get()};  // the exchange only reads x
+  x_ = {static_cast<char*>(const_cast<void*>(x)), x_strides_.data(), source_writer_.get()};  // which is only read
 }
 
 PARTITA_DEF void box_exchange::set_destination(void* y, const std::ptrdiff_t* y_strides) {
@@ -188,7 +178,7 @@ PARTITA_DEF void box_exchange::run_first_exchange() {
 }
 
 PARTITA_DEF void box_exchange::start_extra_work() {
-  if (trace::is_on()) traced_ = trace::current_call();
+  if (trace::is_on()) traced_call_ = trace::current_call();
   if (!plan_.accumulate) return;
   if (was_summed_early_) {
     y_ = {static_cast<char*>(intermediate_block_), plan_.received_strides.data()};
@@ -213,10 +203,10 @@ PARTITA_DEF void box_exchange::finish_extra_work() {
     next_exchange_->start(y_.data, y_.strides, final_y_.data, final_y_.strides);
     next_exchange_->finish();
   }
-  release();
+  release_memory();
   if (!trace::is_on() || is_second_exchange_) return;
   const exchange_traffic moved = counts();
-  trace::end_call(traced_, moved.messages, moved.bytes_by_message, moved.bytes_shared);
+  trace::end_call(traced_call_, moved.messages, moved.bytes_by_message, moved.bytes_shared);
 }
 
 PARTITA_DEF void box_exchange::assign_staging_places() {
@@ -227,29 +217,27 @@ PARTITA_DEF void box_exchange::assign_staging_places() {
     const listed_box b = plan_.receives[k];
     if (k > 0 && plan_.receives[k - 1].worker != b.worker) next = (next + alignment - 1) / alignment * alignment;
     staged.add(b.worker, b.shape, b.at, next);
-    next += plan_.receives.volume(k) * kind_.bytes;
+    const std::size_t bytes = plan_.receives.volume(k) * kind_.bytes;
+    next += bytes, unpadded_bytes_ += bytes;
+    sum_order_.push_back(k);
   }
-  for (std::size_t k = 0; k < plan_.receives.size(); ++k) unpadded_bytes_ += plan_.receives.volume(k) * kind_.bytes;
   plan_.receives = std::move(staged);
   staged_bytes_ = next;
-  for (std::size_t k = 0; k < plan_.receives.size(); ++k) sum_order_.push_back(k);
-  std::sort(sum_order_.begin(), sum_order_.end(), [this](std::size_t a, std::size_t b) {
-    return plan_.sum_positions[a] != plan_.sum_positions[b] ? plan_.sum_positions[a] < plan_.sum_positions[b] : a < b;
-  });
+  stable_sort(sum_order_, [this](std::size_t k) { return plan_.sum_positions[k]; });
 }
 
 PARTITA_DEF void box_exchange::add_received_boxes() {
   const std::size_t rank = plan_.rank;
   if (element_count_of_shape(plan_.received_shape.data(), rank) == 0) return;
   bool first = !plan_.has_several_blocks;
-  if (plan_.has_several_blocks) clear();
+  if (plan_.has_several_blocks) set_result_to_zero();
   const auto add = [&](const listed_box& to, const char* from, const std::ptrdiff_t* strides) {
     char* const at = box_address(to, y_, rank, kind_.bytes);
     if (std::exchange(first, false)) {
       bool whole = true;
       for (std::size_t d = 0; d < rank; ++d) whole = whole && to.shape[d] == plan_.received_shape[d];
       if (whole) return kind_.copy(at, y_.strides, from, strides, to.shape, rank, kind_.bytes, stores::by_size);
-      clear();
+      set_result_to_zero();
     }
     kind_.add(at, y_.strides, from, strides, to.shape, rank);
   };
@@ -268,10 +256,10 @@ PARTITA_DEF void box_exchange::add_received_boxes() {
     add(b, staging_area_ + b.staging_offset, dense_strides_.data());
   }
   add_own();
-  if (first) clear();
+  if (first) set_result_to_zero();
 }
 
-PARTITA_DEF void box_exchange::clear() {
+PARTITA_DEF void box_exchange::set_result_to_zero() {
   const std::vector<char> zero(kind_.bytes, 0);
   const std::vector<std::ptrdiff_t> nowhere(plan_.rank, 0);
   for (std::size_t k = 0; k < plan_.blocks.size(); ++k)
@@ -296,7 +284,7 @@ PARTITA_DEF void box_exchange::release_staging_area() {
   memory_->release(std::exchange(staging_area_, nullptr), staged_bytes_);
 }
 
-PARTITA_DEF void box_exchange::release() {
+PARTITA_DEF void box_exchange::release_memory() {
   release_staging_area();
   if (intermediate_block_ == nullptr) return;
   pooled.bytes_in_use -= intermediate_bytes_;

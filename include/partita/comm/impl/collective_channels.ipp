@@ -23,7 +23,7 @@ PARTITA_DEF void collective_channels::discard_speculative_sends() {
 
 PARTITA_DEF void collective_channels::add_traffic_to_trace(bool later) {
   if (!trace::is_on()) return;
-  const std::size_t call = later ? traced_ : trace::current_call();
+  const std::size_t call = later ? traced_call_ : trace::current_call();
   trace::end_call(call, traffic_.messages, traffic_.bytes_by_message, traffic_.bytes_shared);
 }
 

@@ -3,7 +3,7 @@
 
 #include <partita/comm/element_operation.hpp>
 
-namespace partita::detail::tree_order {
+namespace partita::detail {
 
 /// Combines the blocks of a position and of all positions below it in the tree into `to`; without `contributes_block`
 /// the block of the position itself is left out. Returns false if only one block is combined, which stays in place.
@@ -20,10 +20,6 @@ PARTITA_DECL bool combine_subtree(const element_operation& op, const char* const
   return together == to;
 }
 
-}  // namespace partita::detail::tree_order
-
-namespace partita::detail {
-
 PARTITA_DEF const char* combine_blocks(const element_operation& op, const char* const* blocks, std::size_t first,
                                        std::size_t size, std::size_t n, char* to) {
   // for two blocks, the binomial tree also rounds each sum only once
@@ -31,7 +27,7 @@ PARTITA_DEF const char* combine_blocks(const element_operation& op, const char* 
     op.combine_exactly(blocks + first, size - first, n, to);
     return to;
   }
-  return tree_order::combine_subtree(op, blocks, binomial_tree{size}, 0, first == 0, n, to) ? to : blocks[first];
+  return combine_subtree(op, blocks, binomial_tree{size}, 0, first == 0, n, to) ? to : blocks[first];
 }
 
 }  // namespace partita::detail

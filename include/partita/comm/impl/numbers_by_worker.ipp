@@ -14,7 +14,7 @@ PARTITA_DEF number_lists_by_worker exchange_lists(const world_state& world, cons
   for (std::size_t k = 0; k < workers; ++k) sent[k] = mine.count(k);
   check(MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, arriving.data(), 1, MPI_UINT64_T, world.communicator()),
         "MPI_Alltoall");
-  auto received = number_lists_by_worker::of({arriving.begin(), arriving.end()});
+  auto received = number_lists_by_worker::with_lengths({arriving.begin(), arriving.end()});
   // Each round moves at most `share` numbers between two workers, so that no sum of counts exceeds `most_per_call`.
   const std::size_t share = std::max<std::size_t>(most_per_call / workers, 1);
   std::uint64_t longest = 0;

@@ -16,10 +16,10 @@ PARTITA_DEF lent_header* lent_blocks::lend_block(arena& memory, std::size_t byte
   return header;
 }
 
-PARTITA_DEF std::vector<lent_blocks::entry>& lent_blocks::lent_list() {
+PARTITA_DEF std::vector<lent_blocks::lent_block>& lent_blocks::lent_list() {
   // never destroyed, because views in static storage may outlive everything else
-  static std::vector<entry>& entries = *new std::vector<entry>;
-  return entries;
+  static std::vector<lent_block>& all = *new std::vector<lent_block>;
+  return all;
 }
 
 PARTITA_DEF spin_lock& lent_blocks::lent_list_lock() {
@@ -28,16 +28,11 @@ PARTITA_DEF spin_lock& lent_blocks::lent_list_lock() {
 }
 
 PARTITA_DEF void lent_blocks::reclaim_returned_blocks() {
-  std::vector<entry>& all = lent_list();
-  for (std::size_t k = 0; k < all.size();) {
-    if (all[k].header->view_count.load(std::memory_order_acquire) != 0) {
-      ++k;
-      continue;
-    }
-    all[k].memory->release(all[k].header, all[k].bytes);
-    all[k] = all.back();
-    all.pop_back();
-  }
+  std::erase_if(lent_list(), [](const lent_block& lent) {
+    const bool is_returned = lent.header->view_count.load(std::memory_order_acquire) == 0;
+    if (is_returned) lent.memory->release(lent.header, lent.bytes);
+    return is_returned;
+  });
 }
 
 lent_block_lease::~lent_block_lease() {

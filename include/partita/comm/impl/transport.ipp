@@ -64,7 +64,7 @@ PARTITA_DEF bool transport::can_forward() const {
 PARTITA_DEF way& transport::forwarding_channel(const element_kind& kind) {
   if (!forwarding_channel_)
     forwarding_channel_ = std::make_unique<node_local_channel>(everyone_, members_, own_node::of(everyone_), memory_);
-  return forwarding_channel_->of(kind);
+  return forwarding_channel_->channel_for(kind);
 }
 
 PARTITA_DEF std::vector<std::size_t> transport::workers_with_needed_plans() const {

@@ -54,7 +54,7 @@ decomposition<Extents::rank()> cut_of_blocks(const partition<Extents>& p,
   world_state& state = *p.world().state();
   const auto balanced = decomposition<rank>::balanced(global_extents_of_blocks(p, own_shape), p.grid().shape());
   // If the blocks of all workers are balanced, the shapes need not be gathered.
-  if (is_true_on_all(state, !p.active() || own_shape == balanced.shape(p.index()))) return balanced;
+  if (state.is_true_on_all(!p.active() || own_shape == balanced.shape(p.index()))) return balanced;
   const auto layout = lay_out(gather_block_shapes(state, p.workers(), own_shape), p.grid().shape());
   if (!layout.error_message.empty() || !layout.cartesian) {
     found_error.kind = failure::shape;

@@ -194,8 +194,8 @@ class fourier_engine {
   /// Makes the plan of a forward call. Collective.
   structure plan_forward_call(const shape_type& own_shape, local_error& found_error) {
     shape_type global = global_extents_of_blocks(definition_.p_x, own_shape);
-    const bool balanced = is_true_on_all(
-        state(), !definition_.p_x.active() || own_shape == balanced_block_shape(definition_.p_x, global));
+    const bool balanced =
+        state().is_true_on_all(!definition_.p_x.active() || own_shape == balanced_block_shape(definition_.p_x, global));
     if (!balanced) {  // the shapes of all blocks determine the extents of the tensor
       const auto shapes = gather_block_shapes(state(), definition_.p_x.workers(), own_shape);
       const layout_of_blocks<Rank> layout_of_x = lay_out(shapes, definition_.p_x.grid().shape());

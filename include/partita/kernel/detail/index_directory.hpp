@@ -117,7 +117,7 @@ inline std::vector<index_directory::run> send_runs(world_state& world, const ind
     });
   };
   for_each_piece([&](std::size_t to, const auto& piece) { lengths[to] += piece.size(); });
-  auto pieces = number_lists_by_worker::of(lengths);
+  auto pieces = number_lists_by_worker::with_lengths(lengths);
   std::vector<std::size_t> next(pieces.first);
   for_each_piece([&](std::size_t to, const auto& piece) {
     for (const std::uint64_t number : piece) pieces.all[next[to]++] = number;

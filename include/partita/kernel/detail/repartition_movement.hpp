@@ -26,8 +26,8 @@ node_messages messages_between_nodes(const repartition_planner<Rank>& planner,
                                      const std::array<std::size_t, Rank>& global, std::size_t element_bytes) {
   const exchange_plan<Rank> own = planner.make_checked_plan(global);
   if (!shared_transport) return {};
-  return shared_transport->between_nodes(own.worker, element_bytes,
-                                         [&](std::size_t k) { return planner.plan(global, k); });
+  return shared_transport->messages_between_nodes(own.worker, element_bytes,
+                                                  [&](std::size_t k) { return planner.plan(global, k); });
 }
 
 #ifdef PARTITA_CORE

@@ -182,7 +182,7 @@ class repartition_planner {
     if (publishes_shapes_ || had_unbalanced_blocks_) return plan_from_shapes(own_shape, shared_transport, found_error);
     const shape_type global = global_extents_of_blocks(p_x_, own_shape);
     const bool is_balanced = !p_x_.active() || own_shape == cuts_.source_cuts(global).shape(p_x_.index());
-    if (!is_true_on_all(state(), is_balanced)) {
+    if (!state().is_true_on_all(is_balanced)) {
       had_unbalanced_blocks_ = true;
       return plan_from_shapes(own_shape, shared_transport, found_error);
     }

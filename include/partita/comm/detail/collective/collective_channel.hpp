@@ -26,14 +26,14 @@ struct group_blocks {
 
 /// One worker's channel to the other members of one group.
 struct collective_channel {
-  const worker_group* group = nullptr;
+  const worker_group* group = nullptr;      ///< the members of the group, the root first
   worker_group node_members;                ///< members that share a node or a channel with this worker, leader first
   worker_group node_leaders;                ///< the leaders of all nodes, the root first; only a leader uses this group
   std::unique_ptr<group_transport> shared;  ///< moves blocks between the members in `node_members`; null: messages do
-  bool is_leader = true;
-  bool is_on_one_node = true;    ///< whether all members are in `node_members`
-  tag pending_tag = tag::block;  ///< the tag of messages of a pending operation, which other messages may overtake
-  posted_messages sent;
+  bool is_leader = true;                    ///< whether this worker is the first of `node_members`
+  bool is_on_one_node = true;               ///< whether all members are in `node_members`
+  tag pending_tag = tag::block;     ///< the tag of messages of a pending operation, which other messages may overtake
+  posted_messages sent;             ///< the pending sends of this worker to members
   std::vector<const char*> blocks;  ///< addresses of the members' blocks during a reduction
   exact_reduction exact;            ///< the state of a sum over several nodes that is rounded once
   bool has_begun_early = false;     ///< whether the call has started speculatively, before all workers agree
@@ -129,19 +129,17 @@ struct collective_channel {
   }
 
  private:
-  /// Finishes a broadcast whose root has made its block readable before all workers had agreed on the call.
-  PARTITA_DECL void finish_early_broadcast(const element_messages& group_messages, const group_blocks& b);
   /// Copies the leader's elements x to y on all members of this node.
   PARTITA_DECL void broadcast_on_node(const element_messages& group_messages, const group_blocks& b,
                                       bool has_started_broadcast);
-  /// The sum of this node's blocks that its leader sends to other nodes, computed speculatively.
+  /// The sum of this node's blocks that send_node_sum_early() has computed; x, if this worker is alone on its node.
   const char* local_sum(const char* x) const {
     return node_members.members.size() == 1 ? x : reinterpret_cast<const char*>(early_node_sum.data());
   }
   /// Finishes the part of a sum that this node's members compute through shared memory; false if they do not.
   PARTITA_DECL bool finish_sum_on_node(const element_messages& group_messages, const element_operation& op,
                                        const group_blocks& b);
-  bool is_root() const { return is_leader && node_leaders.position == 0; }
+  bool is_root() const { return is_leader && node_leaders.position == 0; }  ///< Whether this worker is the root.
   /// Whether the members on this node first combine their blocks through shared memory.
   PARTITA_DECL bool can_sum_on_node(const element_operation& op) const;
   /// Describes the sum of this node's blocks. If an exact sum spans several nodes, the result on this node has two

@@ -11,16 +11,16 @@ namespace partita::detail {
 
 /// A reduction on one member of a group. All members pass equal n, operation, root_gives and to_all.
 struct block_sum {
-  const char* x;  ///< the block that this member contributes
-  char* y;        ///< where the sum goes, if this member gets the sum
-  std::size_t n;  ///< the number of elements
-  const element_operation* op;
-  bool root_gives;  ///< whether the root's block is part of the sum
-  bool to_all;      ///< whether all members get the sum, not only the root
+  const char* x;                ///< the block that this member contributes
+  char* y;                      ///< where the sum goes, if this member gets the sum
+  std::size_t n;                ///< the number of elements
+  const element_operation* op;  ///< how blocks are combined
+  bool root_gives;              ///< whether the root's block is part of the sum
+  bool to_all;                  ///< whether all members get the sum, not only the root
 
-  std::size_t element() const { return op->of->bytes; }
-  std::size_t bytes() const { return n * element(); }
-  std::size_t bytes_of_result() const { return op->result_block_count * bytes(); }
+  std::size_t element_bytes() const { return op->of->bytes; }
+  std::size_t bytes() const { return n * element_bytes(); }                         ///< The bytes of one block.
+  std::size_t bytes_of_result() const { return op->result_block_count * bytes(); }  ///< The bytes at y.
 };
 
 /// The members of one group on one channel, the root first. All members make the same calls with the same number of
@@ -41,7 +41,7 @@ class group_transport {
   /// Makes the call start_spread before any worker has agreed to it; no member reads x before all have agreed. Returns
   /// false, and does not make the call, if the root would have to wait. roll_back undoes the call if all do not agree.
   virtual bool show_block_early(const char*, std::size_t) { return false; }
-  virtual void roll_back() {}
+  virtual void roll_back() {}  ///< Undoes show_block_early().
 
   /// Starts a reduction: makes this member's block x readable, without waiting. Before finish() x must not change, and
   /// the group must make no other call. The destination may still be unknown (nullptr) if it is not in shared memory.

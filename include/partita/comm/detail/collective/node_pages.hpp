@@ -23,20 +23,20 @@ class node_pages final : public group_channel {
   node_pages& operator=(const node_pages&) = delete;
   PARTITA_INLINE ~node_pages() override;
 
-  /// Whether a worker is on this node, and shares its memory.
-  PARTITA_INLINE bool reaches(std::size_t worker) const override;
+  PARTITA_INLINE bool reaches(std::size_t worker) const override;  ///< Whether a worker shares this node's memory.
   PARTITA_INLINE std::unique_ptr<group_transport> prepare_group(const worker_group& group) override;
 
  private:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
+  /// The pages of one worker, as it shows them to the others of its node.
   struct pages_of_worker {
-    std::uint64_t group[2] = {none, none}, page[2] = {none, none};
-    bool in_shared_memory = true;
+    std::uint64_t group[2] = {none, none}, page[2] = {none, none};  ///< numbers of its groups; offsets of their pages
+    bool in_shared_memory = true;                                   ///< whether all its pages are
   };
 
-  const own_node& members_;
+  const own_node& members_;  ///< the workers of this node
   arena& memory_;
-  void* pages_[2] = {nullptr, nullptr};
+  void* pages_[2] = {nullptr, nullptr};           ///< the pages of this worker
   std::vector<pages_of_worker> pages_by_worker_;  ///< the pages of each worker of the node
 };
 

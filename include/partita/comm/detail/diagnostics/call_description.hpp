@@ -18,8 +18,8 @@ class call_description {
   text operator()() const { return make_text_(describer_); }
 
  private:
-  const void* describer_;
-  text (*make_text_)(const void*);
+  const void* describer_;           ///< the function that describes the call
+  text (*make_text_)(const void*);  ///< calls that function
 };
 
 }  // namespace partita::detail

@@ -15,17 +15,17 @@ namespace partita::detail {
 
 /// What each worker sends after a failed agreement: its call and its error.
 struct call_report {
-  std::uint64_t fingerprint = 0, kind = 0;
-  text sentence;
-  std::uint64_t operations_hash = 0;  ///< the hash of the worker's local operations
-  std::array<std::uint64_t, local_operations::max_operations> operations{};  ///< their hashes since the last agreement
+  std::uint64_t fingerprint = 0, kind = 0;  ///< the hash of the call; the kind of the error, a `failure`
+  text sentence;                            ///< the description of the call, or the error message
+  std::uint64_t operations_hash = 0;        ///< the hash of the worker's local operations
+  std::array<std::uint64_t, local_operations::max_operations> operations{};  ///< hashes since the last agreement
 };
 
 /// The index of the first local operation since the last agreement that differs between workers; the index is `none` if
 /// all workers have made the same operations.
 struct first_difference {
   static constexpr std::size_t none = ~std::size_t{0};
-  std::size_t operation = none;
+  std::size_t operation = none;  ///< the index of the operation
 
   PARTITA_DECL explicit first_difference(const std::vector<call_report>& reports);
 };
@@ -38,7 +38,7 @@ PARTITA_DECL text describe_difference(const std::vector<call_report>& reports);
 /// because no worker can continue the call.
 PARTITA_DECL [[noreturn]] void throw_first_error(const std::vector<call_report>& reports);
 
-/// The error message for a world whose workers pass different levels of checks.
+/// The error message for a world of which worker 0 passes the level `first` of checks, and `worker` the level `other`.
 PARTITA_DECL text describe_unequal_checks(std::uint64_t first, std::size_t worker, std::uint64_t other);
 
 /// A setting with which a worker's program was compiled.

@@ -32,42 +32,44 @@ class hang_report final : public wait_watcher {
     /// the program gave. The hashes come first, and a setup_record has the same size, in all versions, so that
     /// different versions can compare settings.
     std::array<std::uint64_t, 2> settings{};
-    std::uint64_t level = 0, worlds = 0;
-    slot_address address;
+    std::uint64_t level = 0, highest_world_number = 0;  ///< the level of checks; see highest_world_number()
+    slot_address address;                               ///< of the worker's status slot
   };
 
   /// The seconds after which a waiting worker prints the hang report. Below 10 s the report would be a false alarm
   /// while workers read files; after a longer time users would have given up. Only tests change it.
   static inline std::atomic<double> seconds_until_report = 10;
-  /// The value of the environment variable PARTITA_PATIENCE in seconds, or 0 if it is not set or not valid.
+  /// The seconds after which a wait is an error: the value of PARTITA_PATIENCE in the environment, or 0 for never.
   static double seconds_until_error() { return parse_patience(std::getenv("PARTITA_PATIENCE")); }
   /// The seconds for which this worker waits for workers that may never come, where it cannot throw an error.
   PARTITA_DECL static double max_wait_seconds();
   /// The highest number of a world that this process knows. A new world gets the next number after the highest number
   /// that any of its workers knows.
-  PARTITA_DECL static std::atomic<std::uint64_t>& worlds();
+  PARTITA_DECL static std::atomic<std::uint64_t>& highest_world_number();
 
   PARTITA_DECL hang_report(std::size_t id, std::size_t size, MPI_Comm given);
-  PARTITA_DECL static setup_record own_setup_record(std::uint64_t level);
+  PARTITA_DECL static setup_record own_setup_record(std::uint64_t level);  ///< The record that this worker sends.
   /// Called when a world is made: gives the world a number, and finds the status slots of the other workers.
   PARTITA_DECL void set_up_world(const std::vector<setup_record>& all);
 
   /// Notes a call of this world; a later wait is reported as a wait in this call.
-  void note(std::uint64_t fingerprint, const call_description& describe) {
+  void note_call(std::uint64_t fingerprint, const call_description& describe) {
     fingerprint_ = fingerprint;
-    own_slot_->note(number_, ++calls_, fingerprint, describe);
+    own_slot_->note(world_number_, ++call_count_, fingerprint, describe);
   }
   /// Records the start of a call, if a trace is wanted.
   void trace_call(std::uint64_t fingerprint, const call_description& describe) const {
-    if (trace::is_on()) trace::begin_call(number_, fingerprint, describe);
+    if (trace::is_on()) trace::begin_call(world_number_, fingerprint, describe);
   }
+  /// The description of the call that this worker makes, or made last.
   text call_name() const { return own_slot_->find_description(fingerprint_); }
-  void set_is_preparing_call(bool now) { is_preparing_call_ = now; }
+  void set_is_preparing_call(bool now) { is_preparing_call_ = now; }  ///< Called as prepare_call begins and ends.
   /// Whether this worker is in a call of all workers (see one_call), before or after the agreement on the call. After
   /// the agreement the other workers depend on this worker.
   enum class progress { outside, before_agreement, after_agreement };
   progress call_progress() const { return progress_; }
   void call_progress(progress now) { progress_ = now; }
+  /// Notes that the workers have agreed on the current call.
   void note_agreement() {
     if (progress_ == progress::before_agreement) progress_ = progress::after_agreement;
   }
@@ -75,16 +77,18 @@ class hang_report final : public wait_watcher {
   bool has_given_up_wait() const { return has_given_up_wait_; }
   /// Notes a call of the chosen workers only, which does not count as a call of the world.
   void note_call_of_some_workers(const workers& chosen, std::uint64_t fingerprint, const call_description& describe) {
-    note(fingerprint, describe);
-    --calls_;
+    note_call(fingerprint, describe);
+    --call_count_;
     calling_workers_ = &chosen;
   }
   void end_call_of_some_workers() { calling_workers_ = nullptr; }
   /// Notes that this worker stops in the middle of the current call, so that the call does not count as finished.
-  void record_failed_call() { failed_call_ = calls_; }
+  void record_failed_call() { failed_call_ = call_count_; }
   /// Notes in the status slot of this worker that it has destroyed this world.
   void note_world_destroyed() {
-    if (number_ != 0) own_slot_->note_departure(number_, calls_ - (failed_call_ == calls_ && calls_ != 0 ? 1 : 0));
+    if (world_number_ == 0) return;
+    const bool has_failed = failed_call_ == call_count_ && call_count_ != 0;
+    own_slot_->note_departure(world_number_, call_count_ - (has_failed ? 1 : 0));
   }
   /// Stores the message of an error of this worker. The job ends with this message if the other workers never enter an
   /// agreement in which they get the error.
@@ -97,40 +101,39 @@ class hang_report final : public wait_watcher {
   PARTITA_INLINE void on_memory_lack_midcall() noexcept override;
 
  private:
+  /// The end of messages about missing memory.
   static constexpr const char* waiting_workers_text =
       "; the others have agreed to this call and wait for its end, so the job is ended; give each worker smaller "
       "blocks, or more memory";
 
-  PARTITA_DECL [[noreturn]] void give_up(const text& sentence);
-
+  PARTITA_DECL [[noreturn]] void give_up_wait(const text& sentence);  ///< Ends the wait by a communication_error.
   /// Gives up the wait if a worker for which this worker waits has left the world or has called MPI_Finalize. The error
   /// is delayed, because a message that the other worker sent before it left may still arrive.
   PARTITA_DECL void require_no_worker_has_left();
-  PARTITA_DECL void require_all_can_make_world();
+  PARTITA_DECL void require_all_can_make_world();  ///< Gives up if a worker of the new world has called MPI_Finalize.
 
-  struct worker {
-    std::size_t id;
-    std::uint64_t process;
-    const status_slot* status;
+  /// Another worker of the world, whose status slot this worker can read.
+  struct visible_worker {
+    std::size_t id;             ///< in the world
+    std::uint64_t process;      ///< the process id
+    const status_slot* status;  ///< the status slot
   };
-  using standing = status_slot::standing;
+  using standing = status_slot::standing;  ///< the state of a worker
 
   /// Workers in the same state, which are reported together.
   struct group {
-    const worker* first;
+    const visible_worker* first_worker;
     standing state;
-    std::uint64_t world, number, fingerprint;
-    std::vector<std::size_t> ids;
+    std::uint64_t world, call_number, fingerprint;  ///< the last call of each of these workers
+    std::vector<std::size_t> other_ids;             ///< the workers but the first
 
     bool is_same_state(const group& o) const {
-      return state == o.state && world == o.world && number == o.number && fingerprint == o.fingerprint;
+      return state == o.state && world == o.world && call_number == o.call_number && fingerprint == o.fingerprint;
     }
   };
 
-  static std::uint64_t world_size_hash(std::size_t size) {
-    return 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1);
-  }
-  standing own_standing() const { return number_ == 0 ? standing::is_making_world : standing::is_waiting; }
+  /// The state that this worker shows in its status slot while it waits.
+  standing own_standing() const { return world_number_ == 0 ? standing::is_making_world : standing::is_waiting; }
 
   /// Whether this worker prints the hang report. Among the workers that wait in a call, the worker with the lowest id
   /// prints; a worker that makes a world prints only if no worker waits in a call.
@@ -138,26 +141,27 @@ class hang_report final : public wait_watcher {
   static const status_slot::call& newest_call(const status_slot& of) {
     return of.last_calls[(of.call_count - 1) % status_slot::kept_call_count];
   }
-  PARTITA_DECL bool waits_for_same_call(const worker& w) const;
-  PARTITA_DECL static text describe_last_call(const worker& w);
+  PARTITA_DECL static text describe_last_call(const visible_worker& w);  ///< As "made call 3 of world 1 last, f(x)".
 
-  /// The text of the report: which workers wait where, and for which workers.
-  PARTITA_DECL text report(double seconds) const;
+  PARTITA_DECL text
+  report_text(double seconds) const;  ///< The report: which workers wait where, and for which workers.
 
   [[noreturn]] void end_job(const text& sentence) const noexcept { partita::detail::end_job(communicator_, sentence); }
 
-  status_slot* own_slot_;
-  MPI_Comm communicator_;
-  std::size_t id_, size_;
-  std::uint64_t number_ = 0, calls_ = 0, fingerprint_ = 0;
-  std::vector<worker> slots_;
-  standing reported_standing_ = standing::is_computing;
+  status_slot* own_slot_;           ///< where this worker shows its state and its calls
+  MPI_Comm communicator_;           ///< the communicator from which the world was made
+  std::size_t id_, size_;           ///< this worker in the world; the number of workers
+  std::uint64_t world_number_ = 0;  ///< 0 until the world is made
+  std::uint64_t call_count_ = 0;    ///< the calls of the world that this worker has begun
+  std::uint64_t fingerprint_ = 0;   ///< of the call that began last
+  std::vector<visible_worker> visible_workers_;
+  standing reported_standing_ = standing::is_computing;  ///< the state in this worker's status slot
   bool has_printed_report_ = false, is_preparing_call_ = false, has_final_message_ = false;
   bool has_given_up_wait_ = false;
   progress progress_ = progress::outside;
-  const workers* calling_workers_ = nullptr;
-  std::uint64_t failed_call_ = 0;
-  text final_message_;
+  const workers* calling_workers_ = nullptr;  ///< the workers of the current call, if only some workers make it
+  std::uint64_t failed_call_ = 0;             ///< the call_count_ of the last call that failed in its middle
+  text final_message_;                        ///< see set_final_message()
 };
 
 }  // namespace partita::detail

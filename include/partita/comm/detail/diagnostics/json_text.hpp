@@ -7,8 +7,9 @@
 
 namespace partita::detail {
 
-/// A text for use between JSON quotes. The text may be any bytes, for example names of files and jobs.
-PARTITA_DECL std::string json_escaped(std::string_view words);
+/// A text for use between JSON quotes. The text may be any bytes, for example names of files and jobs; bytes that are
+/// not valid UTF-8 are replaced by '?'.
+PARTITA_DECL std::string json_escaped(std::string_view utf8_text);
 
 }  // namespace partita::detail
 

@@ -18,9 +18,10 @@ struct timetable;
 
 namespace partita::detail {
 
+/// The trace of this process: functions that record calls, if the trace is on.
 class [[gnu::visibility("default")]] trace {
  public:
-  static bool is_on() { return is_enabled_.load(std::memory_order_relaxed); }
+  static bool is_on() { return is_enabled_.load(std::memory_order_relaxed); }  ///< Whether calls are recorded.
   /// Starts the trace if the environment asks for one. Called when the first world is made; later calls have no effect.
   PARTITA_DECL static void begin();
 
@@ -28,34 +29,36 @@ class [[gnu::visibility("default")]] trace {
   /// call that was not made before.
   PARTITA_DECL [[gnu::noinline]] static void begin_call(std::uint64_t world, std::uint64_t fingerprint,
                                                         const call_description& describe);
-  /// Records that the next work of this thread belongs to no call.
-  static void leave() { current_call_ = none; }
+  static void leave_call() { current_call_ = none; }  ///< Records that the next work of this thread belongs to no call.
   /// The index of this thread's current call in the trace, for code that records the end of the call later.
   static std::size_t current_call() { return current_call_; }
   /// Records the present time as the end of the current call; a later end_call() may record a later end.
   PARTITA_DECL [[gnu::noinline]] static void end_call();
   /// Records the end of one exchange of the call with index `number`, and adds the messages and bytes of the exchange
   /// to those of the call.
-  PARTITA_DECL [[gnu::noinline]] static void end_call(std::size_t number, std::size_t messages, std::size_t by_message,
-                                                      std::size_t shared);
+  PARTITA_DECL [[gnu::noinline]] static void end_call(std::size_t number, std::size_t messages,
+                                                      std::size_t bytes_by_message, std::size_t bytes_shared);
   /// Makes the next agreement on the current call part of that call's record: the workers agree again on their plan.
   static void continue_call() { continues_call_ = true; }
   /// Records the beginning of a wait. Returns false for a wait inside another wait, which already counts the time.
   static bool begin_wait() { return !std::exchange(is_waiting_, true); }
+  /// Records the end of a wait, and adds its length to the waiting time of the current call.
   PARTITA_DECL static void end_wait(std::chrono::nanoseconds length);
 
   static constexpr std::uint32_t no_program = ~std::uint32_t{0};
   /// Records a bound program, for the class program_trace, and returns the index of the program.
   PARTITA_DECL static std::uint32_t add_program(const timetable& estimated_times, std::vector<std::uint32_t> lanes,
                                                 std::size_t forward);
+  /// Records the measured times of one run of the forward or the backward pass of a program.
   PARTITA_DECL static void add_run(std::uint32_t program, const timetable& measured, bool backward);
 
  private:
   static constexpr std::size_t none = ~std::size_t{0};
 
   static inline std::atomic<bool> is_enabled_{false};
-  static inline thread_local std::size_t current_call_ = none;
-  static inline thread_local bool continues_call_ = false, is_waiting_ = false;
+  static inline thread_local std::size_t current_call_ = none;  ///< the index of this thread's call in the trace
+  static inline thread_local bool continues_call_ = false;      ///< whether the next agreement belongs to that call
+  static inline thread_local bool is_waiting_ = false;          ///< whether this thread is in a wait
 };
 
 }  // namespace partita::detail

@@ -23,13 +23,14 @@ struct node_local_channel {
         channel(members, memory, tag_counter.next_tag()),
         shared(members, channel),
         messages(everyone, tag_counter.next_tag(), {}, members.oversubscribed()) {}
-  way& of(const element_kind& kind) {
+  /// The channel that moves elements of this kind.
+  way& channel_for(const element_kind& kind) {
     return shared.carries(kind) && shared.reaches(own_worker_id) ? static_cast<way&>(shared) : messages;
   }
   std::size_t own_worker_id;
-  node_channel channel;
-  memory_way shared;
-  message_way messages;
+  node_channel channel;  ///< the flags and the memory that `shared` uses
+  memory_way shared;     ///< for elements that shared memory can carry
+  message_way messages;  ///< for all other elements
 };
 
 /// The channels for the joint messages of a world, shared by all its kernels. Calls with joint messages do not overlap:
@@ -39,20 +40,22 @@ class joint_channels {
   joint_channels(MPI_Comm everyone, const own_node& members, own_node& tag_counter, arena& memory)
       : memory_(&memory),
         members_(&members),
-        collecting_transport_(everyone, members, tag_counter, memory),
-        distributing_transport_(everyone, members, tag_counter, memory),
+        collecting_channel_(everyone, members, tag_counter, memory),
+        distributing_channel_(everyone, members, tag_counter, memory),
         between_nodes_(everyone, tag_counter.next_tag(), {}, members.oversubscribed(), &tag_counter) {}
 
   arena& memory() { return *memory_; }
-  const own_node& members() const { return *members_; }
-  way& collecting_channel(const element_kind& kind) { return collecting_transport_.of(kind); }
-  way& distributing_channel(const element_kind& kind) { return distributing_transport_.of(kind); }
-  way& between_nodes() { return between_nodes_; }
+  const own_node& members() const { return *members_; }  ///< The workers of this node.
+  /// The channel of boxes on their way to the owners of joint messages that leave the node.
+  way& collecting_channel(const element_kind& kind) { return collecting_channel_.channel_for(kind); }
+  /// The channel of boxes on their way from the owners of joint messages that have arrived.
+  way& distributing_channel(const element_kind& kind) { return distributing_channel_.channel_for(kind); }
+  way& between_nodes() { return between_nodes_; }  ///< The channel of the joint messages.
 
  private:
   arena* memory_;
   const own_node* members_;
-  node_local_channel collecting_transport_, distributing_transport_;
+  node_local_channel collecting_channel_, distributing_channel_;
   message_way between_nodes_;
 };
 
@@ -76,26 +79,28 @@ class joint_messages : public box_transport {
   PARTITA_INLINE exchange_traffic counts() const override;
 
  private:
-  PARTITA_DECL void start_collecting_boxes();
-  /// Writes this worker's boxes into the staging areas of the owners.
-  PARTITA_DECL void write(const block_memory& x);
+  PARTITA_DECL void start_collecting_boxes();  ///< Lets the workers of the node write into this worker's staging area.
+  PARTITA_DECL void write(const block_memory& x);  ///< Writes this worker's boxes into the staging areas of the owners.
+  /// Waits until this worker's staging area has all its boxes, and until the owners have got this worker's boxes.
   PARTITA_DECL void finish_collecting_boxes();
-  PARTITA_DECL void send_joint_messages();
-  /// Returns the staging areas to the pool, where the next call of any kernel can allocate them.
-  PARTITA_DECL void release();
+  PARTITA_DECL void send_joint_messages();  ///< Sends the messages that this worker owns.
+  PARTITA_DECL void
+  release();  ///< Returns the staging areas to the memory pool, from which any kernel can allocate them.
 
+  /// What an exchange does now: collect boxes in staging areas, wait until all workers agree that their messages may be
+  /// sent, or send and receive messages; at last all messages have arrived.
   enum class stage : char { collecting, has_collected_boxes, between_nodes, has_arrived };
 
   element_kind kind_;
   arena* memory_;
   std::size_t rank_;
   bool oversubscribed_;
-  box_list own_leaving_boxes_, own_arriving_boxes_;
-  std::size_t leaving_bytes_, arriving_bytes_;
-  char *leaving_area_ = nullptr, *arriving_area_ = nullptr;
-  std::unique_ptr<box_transport> collecting_transport_, distributing_transport_, leaving_transport_,
-      arriving_transport_;
-  block_memory y_;
+  box_list own_leaving_boxes_, own_arriving_boxes_;          ///< see joint_plan
+  std::size_t leaving_bytes_, arriving_bytes_;               ///< sizes of the two staging areas
+  char *leaving_area_ = nullptr, *arriving_area_ = nullptr;  ///< this worker's staging areas, as owner of messages
+  std::unique_ptr<box_transport> collecting_transport_, distributing_transport_;  ///< of boxes on this node
+  std::unique_ptr<box_transport> leaving_transport_, arriving_transport_;         ///< of the joint messages
+  block_memory y_;  ///< the result block of the current exchange
   stage current_stage_ = stage::has_arrived;
 };
 

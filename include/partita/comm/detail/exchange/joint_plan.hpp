@@ -18,13 +18,13 @@ namespace partita::detail {
 /// their node; the owner on the other node receives the message into a staging area, and writes the boxes from there to
 /// their workers.
 struct joint_plan {
-  lowered_plan direct_plan;                           ///< the boxes that do not travel in joint messages
-  lowered_plan collecting_boxes, distributing_boxes;  ///< on this node: boxes into staging areas, and out of them
-  box_list own_leaving_boxes, own_arriving_boxes;     ///< this worker's own boxes in its own staging areas
-  box_list leaving_messages{1},
-      arriving_messages{1};  ///< the joint messages: contiguous bytes to and from the owner on the other node
-  std::size_t leaving_bytes = 0, arriving_bytes = 0;
+  lowered_plan direct_plan;                            ///< the boxes that do not travel in joint messages
+  lowered_plan collecting_boxes, distributing_boxes;   ///< on this node: boxes into staging areas, and out of them
+  box_list own_leaving_boxes, own_arriving_boxes;      ///< this worker's own boxes in its own staging areas
+  box_list leaving_messages{1}, arriving_messages{1};  ///< of this worker: bytes to and from owners on other nodes
+  std::size_t leaving_bytes = 0, arriving_bytes = 0;   ///< sizes of this worker's staging areas
 
+  /// Whether this worker has nothing to do for joint messages.
   bool empty() const {
     return collecting_boxes.sends.empty() && distributing_boxes.receives.empty() && leaving_messages.empty() &&
            arriving_messages.empty();
@@ -33,9 +33,9 @@ struct joint_plan {
 
 /// A box that this worker copies to or from the staging area of a joint message.
 struct staged_joint_box {
-  // key: the worker by which boxes are sorted; plan, box: the index of the plan and of the box in the plan's list
+  /// key: the worker by which boxes are sorted; plan, box: the index of the plan and of the box in the plan's list
   std::size_t key, plan, box, elements;
-  std::size_t staging_offset;  // the offset in the owner's staging area, in elements
+  std::size_t staging_offset;  ///< the offset in the owner's staging area, in elements
 };
 
 /// The index of the last of n ascending values that is at most `value`.
@@ -56,8 +56,8 @@ class node_numbers {
   PARTITA_DECL std::size_t operator()(std::size_t worker) const;
 
  private:
-  const std::vector<int>* lowest_worker_of_each_;
-  std::vector<std::size_t> lowest_workers_;  // the lowest worker of each node
+  const std::vector<int>* lowest_worker_of_each_;  ///< for each worker, the lowest worker of its node
+  std::vector<std::size_t> lowest_workers_;        ///< the lowest worker of each node
 };
 
 /// Splits the plan of a worker into direct and joint messages. `plans` are the plans of all workers of that worker's
@@ -73,30 +73,31 @@ class joint_planner {
   PARTITA_DECL joint_plan make_joint_plan();
 
  private:
-  using list = std::vector<staged_joint_box>;
+  using staged_boxes = std::vector<staged_joint_box>;
 
   const lowered_plan& own_plan() const { return plans_[place_]; }
   /// The number of a worker among the workers of this node, from 0 on.
   std::size_t place_of_worker(std::size_t worker) const {
     return find_last_index(worker, plans_.size(), [&](std::size_t k) { return plans_[k].worker; });
   }
-  static void sort(list& all) {
+  static void sort(staged_boxes& all) {
     stable_sort(all, [](const staged_joint_box& m) { return m.key; });
   }
 
   /// All messages of this node in one direction, from the plans of its workers.
   PARTITA_DECL node_messages messages_in_direction(bool is_leaving) const;
 
-  PARTITA_DECL void divide(joint_plan& joint, bool is_leaving);
-
-  PARTITA_DECL void plan_leaving_messages(joint_plan& joint, const list& written, const list& read,
+  PARTITA_DECL void plan_direction(joint_plan& joint, bool is_leaving);
+  /// Plans the copies for the messages of one direction: `written` are this worker's own boxes in joint messages,
+  /// `read` the boxes in its staging area; joined[k] is 1 if its k-th box in this direction is in a joint message.
+  PARTITA_DECL void plan_leaving_messages(joint_plan& joint, const staged_boxes& written, const staged_boxes& read,
                                           const std::vector<char>& joined) const;
-  PARTITA_DECL void plan_arriving_messages(joint_plan& joint, const list& written, const list& read,
+  PARTITA_DECL void plan_arriving_messages(joint_plan& joint, const staged_boxes& written, const staged_boxes& read,
                                            const std::vector<char>& joined) const;
 
-  std::size_t own_worker_, element_bytes_, place_ = 0;
+  std::size_t own_worker_, element_bytes_, place_ = 0;  ///< place_: the number of the worker on its node
   node_numbers node_numbers_;
-  std::vector<lowered_plan> plans_;  // the plans of this node's workers
+  std::vector<lowered_plan> plans_;  ///< the plans of this node's workers
 };
 
 }  // namespace partita::detail

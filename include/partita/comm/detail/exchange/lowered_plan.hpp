@@ -14,12 +14,11 @@ namespace partita::detail {
 /// The boxes that one worker sends, receives and keeps. The boxes between two workers have the same order on both; both
 /// lists are sorted by worker.
 struct lowered_plan {
-  std::size_t rank = 0, worker = 0;
+  std::size_t rank = 0, worker = 0;                       ///< worker: the worker whose plan this is
   std::vector<std::size_t> source_shape, received_shape;  ///< shapes of this worker's blocks
   std::vector<std::ptrdiff_t> received_strides;           ///< strides of the destination block, if it is dense
-  box_list sends, receives;
-  /// for each send: offset and strides, in elements, in the receiver's block
-  std::vector<std::ptrdiff_t> peer_positions;
+  box_list sends, receives;                               ///< boxes of this worker's source block; boxes of its result
+  std::vector<std::ptrdiff_t> peer_positions;  ///< of each send: offset and strides, in elements, at the receiver
   box_list kept, kept_destinations;  ///< the positions, in source and destination, of boxes that stay on this worker
   bool accumulate = false;           ///< whether received boxes are staged and then added
   /// whether post_send() does not wait for receivers, and advance() sends to each when it is ready
@@ -38,13 +37,13 @@ struct lowered_plan {
                              const std::ptrdiff_t* strides, std::size_t staging_offset = 0);
   PARTITA_DECL void add_kept_box(const std::size_t* shape, const std::size_t* source_position,
                                  const std::size_t* destination_start);
+  /// The offset, in the receiver's block, of the box of the k-th send, in elements.
   std::ptrdiff_t peer_offset(std::size_t k) const { return peer_positions[k * (1 + rank)]; }
   const std::ptrdiff_t* peer_strides(std::size_t k) const { return peer_positions.data() + k * (1 + rank) + 1; }
 
   bool has_boxes() const { return !sends.empty() || !receives.empty() || !kept.empty(); }
   PARTITA_DECL void clear_boxes();
-  /// Makes a copy of this plan that has no boxes.
-  PARTITA_DECL lowered_plan make_empty_copy() const;
+  PARTITA_DECL lowered_plan make_empty_copy() const;  ///< Makes a copy of this plan that has no boxes.
   /// Takes the properties of another plan, without its boxes, and keeps the memory of the lists.
   PARTITA_DECL void copy_properties(const lowered_plan& other);
 };
@@ -81,6 +80,7 @@ void lower_plan(const exchange_plan<Rank>& plan, lowered_plan& low) {
     low.add_kept_box(k.where.shape().data(), k.source_start.data(),
                      in_source_order(k.destination_start, plan.axes).data());
 }
+/// Returns an exchange plan as a lowered_plan.
 template <std::size_t Rank>
 lowered_plan lowered(const exchange_plan<Rank>& plan) {
   lowered_plan low(plan.source_shape.size());

@@ -46,8 +46,7 @@ class box_transport {
   /// messages to other nodes that need no answer may be sent now. The caller must then call post_receive(), and
   /// post_send() with the same x, or roll_back().
   virtual void send_speculatively(const block_memory&) {}
-  /// Undoes the parts of the exchange that were started before the workers failed to agree on it.
-  virtual void roll_back() {}
+  virtual void roll_back() {}  ///< Undoes an early start, because the workers did not agree on the exchange.
   /// Advances all pending transfers without waiting. Returns true if this channel has no pending transfer.
   virtual bool advance() = 0;
   /// Completes the exchange after the last advance(). When finish() returns, y is complete and x may change.
@@ -56,7 +55,7 @@ class box_transport {
   /// the parameter. Returns false, and changes nothing, if the transport cannot carry that plan: then prepare() opens
   /// another transport. The two workers of a pair may get different results of follow().
   virtual bool follow(lowered_plan&) { return false; }
-  virtual exchange_traffic counts() const = 0;
+  virtual exchange_traffic counts() const = 0;  ///< The traffic of this worker in one exchange.
   /// Whether other workers cannot finish a started exchange before this worker does more for it: this worker forwards
   /// data of others, or the boxes of a pair move in more pieces than there is room for.
   virtual bool is_needed() const { return false; }

@@ -43,7 +43,7 @@ class node_sum : protected group_meeting {
  private:
   static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
   static bool is_small(const block_sum& s) { return s.bytes() <= group_page::slot_bytes; }
-  static std::size_t chunk_elements(const block_sum& s) { return chunk_bytes / s.element(); }
+  static std::size_t chunk_elements(const block_sum& s) { return chunk_bytes / s.element_bytes(); }
 
   /// The block of one member, at its address on this worker.
   struct source {

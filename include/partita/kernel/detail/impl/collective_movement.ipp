@@ -17,7 +17,7 @@ PARTITA_DEF void collective_movement::require_world() const {
 
 PARTITA_DEF kernel_counts collective_movement::counts() const {
   if (!channels_) return {plans_made()};
-  const traffic& moved = channels_->moved();
+  const traffic& moved = channels_->call_traffic();
   return {plans_made(), moved.messages, moved.bytes_by_message, moved.bytes_shared};
 }
 
@@ -57,7 +57,7 @@ PARTITA_DEF std::uint64_t collective_movement::begin(const collective_call& call
 
 PARTITA_DEF lent_header* collective_movement::share(const collective_call& call, std::size_t elements) {
   lent_header* block = nullptr;
-  channels_->start_traffic_count();
+  channels_->reset_traffic();
   collective_job job = make_job(call);
   if (plan_.small) set_dense_x(job);
   for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
@@ -65,7 +65,7 @@ PARTITA_DEF lent_header* collective_movement::share(const collective_call& call,
     const bool root = g.position == 0;
     const std::size_t n = root ? call.x.size() : elements;
     if (n == 0) continue;
-    const element_messages messages(*world_, *call.kind, tag::block, channels_->moved(), channels_->link());
+    const element_messages messages(*world_, *call.kind, tag::block, channels_->call_traffic(), channels_->link());
     lent_header* const got =
         channels_->channel(k).share(messages, channels_->memory(), root ? job.dense_x : nullptr, n, g.root_is_large);
     if (got != nullptr) block = got;
@@ -129,7 +129,7 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
         open_channels();
         for (const worker_group& g : plan_.groups) {
           block_shape header = call.x.shape;
-          partita::detail::spread(*world_, g, header.data(), call.x.rank, tag::header);
+          tree_broadcast(*world_, g, header.data(), call.x.rank, tag::header);
           if (&g == joined) fresh.shape = header;
         }
         call.expect_view_shape(kernel_description_.name, result_shape(call.x, fresh, plan_.large, plan_.small),
@@ -159,8 +159,8 @@ PARTITA_DEF const collective_movement::structure& collective_movement::agree_on_
             mine[d] = call.x.shape[d];
             mine[rank + d] = ~std::uint64_t{call.x.shape[d]};
           }
-          partita::detail::collect(*world_, g, contributes ? mine.data() : nullptr, most.data(), incoming.data(),
-                                   2 * rank, tag::header, [](std::uint64_t& a, std::uint64_t b) { a = a > b ? a : b; });
+          tree_reduce(*world_, g, contributes ? mine.data() : nullptr, most.data(), incoming.data(), 2 * rank,
+                      tag::header, [](std::uint64_t& a, std::uint64_t b) { a = a > b ? a : b; });
           if (g.position != 0) continue;
           block_shape least{};
           for (std::size_t d = 0; d < rank; ++d) {

@@ -41,7 +41,7 @@ PARTITA_DEF void collective_transfer::show_block_early() {
 }
 
 PARTITA_DEF void collective_transfer::start() {
-  channels_->start_traffic_count();
+  channels_->reset_traffic();
   for_each_group([&](const worker_group& g, collective_channel& channel) {
     if (g.members.size() == 1) return;
     if (job_->direction != group_direction::spread) return job_->steps->start(*this, g, channel);
@@ -64,7 +64,7 @@ PARTITA_DEF void collective_transfer::finish() {
 
 PARTITA_DEF element_messages collective_transfer::messages(const collective_channel& channel) {
   return {*world_, *job_->kind, stays_pending_ ? channel.pending_tag : static_cast<tag>(world_->block_tag()),
-          channels_->moved(), channels_->link()};
+          channels_->call_traffic(), channels_->link()};
 }
 
 PARTITA_DEF void collective_transfer::finish_spread(const worker_group& g, collective_channel& channel) {
@@ -133,7 +133,7 @@ PARTITA_DEF void started_transfer::start(const collective_job& job, bool gives) 
     job_.pack(packed_->data());
   }
   transfer_.emplace(*world_, *channels_, job_, true);
-  channels_->keep_operation_pending();
+  channels_->note_pending_operation();
   transfer_->start();
 }
 

@@ -56,7 +56,7 @@ inline std::vector<std::size_t> list_first_positions(const index_list& wanted) {
 inline number_lists_by_worker exchange_list_starts(const world_state& world, const number_lists_by_worker& lists) {
   std::vector<std::size_t> lengths(world.size());
   for (std::size_t k = 0; k < lengths.size(); ++k) lengths[k] = lists.count(k) != 0 ? 1 : 0;
-  auto firsts = number_lists_by_worker::of(lengths);
+  auto firsts = number_lists_by_worker::with_lengths(lengths);
   for (std::size_t k = 0; k < lengths.size(); ++k)
     if (lengths[k] != 0) firsts.all[firsts.first[k]] = lists.first[k];
   return exchange_lists(world, firsts);

@@ -28,14 +28,14 @@ index_pattern make_sent_pattern(const world_state& world, const std::vector<std:
     firsts[k] = transfers.sent_count;
     transfers.sent_count += counts[k];
   }
-  auto sent_counts = number_lists_by_worker::of(lengths);
+  auto sent_counts = number_lists_by_worker::with_lengths(lengths);
   for (std::size_t k = 0; k < workers; ++k)
     if (lengths[k] != 0)
       sent_counts.all[sent_counts.first[k]] = counts[k], sent_counts.all[sent_counts.first[k] + 1] = firsts[k];
   const auto received_counts = exchange_lists(world, sent_counts);
   // Each sender learns the position of its rows in the receiver's list.
   for (std::size_t k = 0; k < workers; ++k) lengths[k] = received_counts.count(k) / 2;
-  auto answers = number_lists_by_worker::of(lengths);
+  auto answers = number_lists_by_worker::with_lengths(lengths);
   for (std::size_t k = 0; k < workers; ++k) {
     if (k == me) add_rows(me, pattern.kept, pattern.wanted_count);
     const std::size_t rows = k == me ? counts[me] : lengths[k] != 0 ? received_counts.list_of_worker(k)[0] : 0;

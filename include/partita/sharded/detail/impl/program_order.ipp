@@ -59,7 +59,7 @@ PARTITA_DEF std::optional<program_order> agree_on_program_order(bound_mesh& on, 
       sent.push_back(std::bit_cast<std::uint64_t>(one.until));
     }
   }
-  auto mine = number_lists_by_worker::of(std::vector<std::size_t>(everyone.size(), sent.size()));
+  auto mine = number_lists_by_worker::with_lengths(std::vector<std::size_t>(everyone.size(), sent.size()));
   for (std::size_t k = 0; k < mine.all.size(); ++k) mine.all[k] = sent[k % sent.size()];
   const number_lists_by_worker got = exchange_lists(*everyone.state(), mine);
   const std::uint64_t* const first_order = got.list_of_worker(first);

@@ -9,7 +9,12 @@ namespace partita::detail {
 PARTITA_DEF void collective_channel::spread(const element_messages& group_messages, group_blocks b,
                                             bool has_started_broadcast) {
   const bool root = is_root();
-  if (is_on_one_node && std::exchange(has_begun_early, false)) return finish_early_broadcast(group_messages, b);
+  if (is_on_one_node && std::exchange(has_begun_early, false)) {  // this root has already made its block readable
+    shared->finish_spread(group_messages.bytes(b.n));
+    group_messages.count_shared_bytes(b.n);
+    if (b.y != nullptr && b.y != b.x) group_messages.of().copy_row(b.y, b.x, b.n);
+    return;
+  }
   if (is_leader && node_leaders.members.size() > 1) {
     if (!(root && (has_started_broadcast || std::exchange(has_begun_early, false))))
       group_messages.spread(node_leaders, root ? const_cast<char*>(b.x) : b.y, b.n, sent);  // the root only reads
@@ -98,13 +103,6 @@ PARTITA_DEF void collective_channel::post_send(const element_messages& group_mes
   const worker_group& first = alone ? node_leaders : node_members;
   const std::size_t to = group_messages.first_receiver(first, b.n);
   if (to != first.position) group_messages.post_send(sent, b.x, b.n, first.members[to]);
-}
-
-PARTITA_DEF void collective_channel::finish_early_broadcast(const element_messages& group_messages,
-                                                            const group_blocks& b) {
-  shared->finish_spread(group_messages.bytes(b.n));
-  group_messages.count_shared_bytes(b.n);
-  if (b.y != nullptr && b.y != b.x) group_messages.of().copy_row(b.y, b.x, b.n);
 }
 
 PARTITA_DEF void collective_channel::broadcast_on_node(const element_messages& group_messages, const group_blocks& b,

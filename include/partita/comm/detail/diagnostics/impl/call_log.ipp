@@ -21,7 +21,7 @@ PARTITA_DEF void call_log::print_calls(const status_slot& of) {
   const std::uint64_t all = of.call_count,
                       kept = all < status_slot::kept_call_count ? all : status_slot::kept_call_count;
   if (kept == 0) return;
-  print_line(text("partita: the last ") << kept << (kept == 1 ? " call of " : " calls of ") << name(of)
+  print_line(text("partita: the last ") << kept << (kept == 1 ? " call of " : " calls of ") << worker_name(of)
                                         << ", the newest first:");
   bool is_printed[status_slot::kept_call_count] = {};
   for (std::uint64_t back = 1; back <= kept; ++back) {
@@ -44,7 +44,7 @@ PARTITA_DEF void call_log::print_calls(const status_slot& of) {
   }
 }
 
-PARTITA_DEF text call_log::name(const status_slot& of) {
+PARTITA_DEF text call_log::worker_name(const status_slot& of) {
   return text("worker ") << of.worker.load() << " (process " << of.process.load() << ")";
 }
 
@@ -53,7 +53,7 @@ PARTITA_DEF void call_log::print_calls_of_ended_worker(const status_slot& of) {
   for (auto slot = pages.newest(); slot != nullptr; slot = slot->older_slot)
     if (slot->status->last_printed_secret == of.slot_secret) return;
   if (pages.own_slot().last_printed_secret.exchange(of.slot_secret) == of.slot_secret) return;
-  print_line(text("partita: ") << name(of) << " has ended before its time");
+  print_line(text("partita: ") << worker_name(of) << " has ended before its time");
   print_calls(of);
 }
 
@@ -78,7 +78,7 @@ PARTITA_DEF std::terminate_handler& call_log::previous_terminate_handler() {
 
 PARTITA_DEF bool call_log::has_other_worker_ended() {
   for (auto slot = status_slots::instance().newest(); slot != nullptr; slot = slot->older_slot)
-    if (slot->status->state == standing::has_failed || has_left_world(*slot->status)) return true;
+    if (slot->status->state == standing::has_failed || has_ended(*slot->status)) return true;
   return false;
 }
 
@@ -94,7 +94,7 @@ PARTITA_DEF void call_log::report_exception(status_slot& own, bool continues_out
     reason << "an uncaught exception that is no std::exception";
   }
   text sentence("partita: ");
-  sentence << name(own) << (continues_output ? " ends as well: " : " ends by ") << reason;
+  sentence << worker_name(own) << (continues_output ? " ends as well: " : " ends by ") << reason;
   print_line(sentence);
   const char* const message = (continues_output ? reason : sentence).c_str();
   const std::size_t length = std::strlen(message), most = sizeof own.final_message - 1;

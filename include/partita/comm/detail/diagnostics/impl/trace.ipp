@@ -16,12 +16,11 @@
 
 namespace partita::detail {
 
-/// The records of this process.
+/// What this process has recorded in its trace.
 class trace_record : public recorded_trace {
  public:
   static constexpr std::size_t none = ~std::size_t{0};
-  static constexpr std::size_t max_records =
-      1'000'000;  // chosen: 64 MB of calls, 40 MB of steps; further records are only counted
+  static constexpr std::size_t max_records = 1'000'000;  ///< chosen: 64 MB of calls, 40 MB of steps; others are dropped
 
   static trace_record& instance() {
     static trace_record& it = *new trace_record;
@@ -31,6 +30,7 @@ class trace_record : public recorded_trace {
   static std::int64_t now() { return clock_offset() + nanoseconds_of(std::chrono::steady_clock::now()); }
   /// Converts a time of the steady clock, in seconds, to nanoseconds since 1970.
   static std::int64_t trace_time(double seconds) { return clock_offset() + static_cast<std::int64_t>(seconds * 1e9); }
+  /// Calls edit(call) for the call with this index, while no other thread accesses the trace.
   template <class Edit>
   static void edit_call(std::size_t number, Edit edit) {
     if (number == none) return;
@@ -38,21 +38,22 @@ class trace_record : public recorded_trace {
     const std::lock_guard<spin_lock> guard(it.lock);
     edit(it.calls[number]);
   }
-  void write() {
+  void write_file() {
     int worker = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &worker);
     const std::lock_guard<spin_lock> guard(lock);
     write_trace(path, static_cast<std::size_t>(worker), *this);
   }
 
-  spin_lock lock;
-  std::string path;
+  spin_lock lock;    ///< guards the records
+  std::string path;  ///< of the trace file
 
  private:
   template <class Time>
   static std::int64_t nanoseconds_of(Time time) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
   }
+  /// The time since 1970, by the system clock, less the time of the steady clock; measured once.
   static std::int64_t clock_offset() {
     static const std::int64_t once =
         nanoseconds_of(std::chrono::system_clock::now()) - nanoseconds_of(std::chrono::steady_clock::now());
@@ -69,7 +70,7 @@ PARTITA_DEF void trace::begin() {
     check(MPI_Comm_create_keyval(
               MPI_COMM_NULL_COPY_FN,
               [](MPI_Comm, int, void*, void*) -> int {
-                trace_record::instance().write();
+                trace_record::instance().write_file();
                 return MPI_SUCCESS;
               },
               &key, nullptr),
@@ -103,10 +104,11 @@ PARTITA_DEF void trace::end_call() {
   trace_record::edit_call(current_call_, [](traced_call& call) { call.end = trace_record::now(); });
 }
 
-PARTITA_DEF void trace::end_call(std::size_t number, std::size_t messages, std::size_t by_message, std::size_t shared) {
+PARTITA_DEF void trace::end_call(std::size_t number, std::size_t messages, std::size_t bytes_by_message,
+                                 std::size_t bytes_shared) {
   trace_record::edit_call(number, [&](traced_call& call) {
     call.end = trace_record::now();
-    call.messages += messages, call.by_message += by_message, call.shared += shared;
+    call.messages += messages, call.bytes_by_message += bytes_by_message, call.bytes_shared += bytes_shared;
   });
 }
 

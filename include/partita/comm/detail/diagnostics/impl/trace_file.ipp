@@ -51,16 +51,16 @@ class trace_sink {
   void flush_if_full() {
     if (text.size() >= enough) flush();
   }
-  PARTITA_DECL void flush();
+  PARTITA_DECL void flush();  ///< Writes the collected text to the file.
   /// Writes the remaining text and truncates the file after it. Returns false if a write has failed.
   PARTITA_DECL bool end();
-  std::string text;
-  bool is_good = true;
+  std::string text;     ///< what is not written yet
+  bool is_good = true;  ///< whether all writes succeeded
 
  private:
   static constexpr std::size_t enough = std::size_t{1} << 20U;
-  int file_;
-  std::size_t file_offset_;
+  int file_;                 ///< the file descriptor
+  std::size_t file_offset_;  ///< where the next byte is written
 };
 
 PARTITA_DEF void trace_sink::flush() {
@@ -137,25 +137,22 @@ PARTITA_DECL void write_trace_lines(trace_sink& to, std::size_t worker, const re
   const std::string of = std::to_string(worker);
   all += R"({"ph":"M","name":"process_name","pid":)" + of + R"(,"args":{"name":"worker )" + of + R"(","dropped":)" +
          std::to_string(recorded.dropped_count) + "}}";
-  const std::string front =
-      ",\n"
-      R"({"ph":"X","pid":)" +
-      of + R"(,"tid":)";
+  const std::string front = ",\n{\"ph\":\"X\",\"pid\":" + of + R"(,"tid":)";
   std::unordered_map<std::uint64_t, std::string> backs;
   for (const auto& [fingerprint, sentence] : recorded.names)
     backs[fingerprint] = R"(","call":")" + json_escaped(sentence) + R"("},"cat":"partita","name":")" +
                          json_escaped(operation_name(sentence)) + "\"}";
   for (const traced_call& c : recorded.calls) {
-    const char* const way = c.shared != 0       ? (c.by_message != 0 ? "memory and messages" : "memory")
-                            : c.by_message != 0 ? "messages"
-                                                : "none";
+    const char* const way = c.bytes_shared != 0       ? (c.bytes_by_message != 0 ? "memory and messages" : "memory")
+                            : c.bytes_by_message != 0 ? "messages"
+                                                      : "none";
     add_number(all.append(front), static_cast<std::int64_t>(c.world));
     add_number(all.append(R"(,"ts":)"), c.begin, true);
     add_number(all.append(R"(,"dur":)"), c.end - c.begin, true);
     add_number(all.append(R"(,"args":{"waiting":)"), c.waiting, true);
-    add_number(all.append(R"(,"bytes":)"), static_cast<std::int64_t>(c.by_message + c.shared));
-    add_number(all.append(R"(,"by_message":)"), static_cast<std::int64_t>(c.by_message));
-    add_number(all.append(R"(,"shared":)"), static_cast<std::int64_t>(c.shared));
+    add_number(all.append(R"(,"bytes":)"), static_cast<std::int64_t>(c.bytes_by_message + c.bytes_shared));
+    add_number(all.append(R"(,"by_message":)"), static_cast<std::int64_t>(c.bytes_by_message));
+    add_number(all.append(R"(,"shared":)"), static_cast<std::int64_t>(c.bytes_shared));
     add_number(all.append(R"(,"messages":)"), static_cast<std::int64_t>(c.messages));
     all.append(R"(,"way":")").append(way).append(backs.at(c.fingerprint));
     to.flush_if_full();

@@ -29,14 +29,14 @@ PARTITA_DEF std::size_t drop_unit_extents(const std::size_t* shape, std::size_t&
 }
 
 PARTITA_DEF listed_box box_list::operator[](std::size_t k) const {
-  const std::size_t* const n = numbers_.data() + k * length();
+  const std::size_t* const n = numbers_.data() + k * numbers_per_box();
   return {n[0], n[1], n + 2, n + 2 + rank_};
 }
 
 PARTITA_DEF void box_list::add(std::size_t worker, const std::size_t* shape, const std::size_t* at,
                                std::size_t staging_offset) {
   const std::size_t end = numbers_.size();
-  numbers_.resize(end + length());
+  numbers_.resize(end + numbers_per_box());
   std::size_t* const box = numbers_.data() + end;
   box[0] = worker, box[1] = staging_offset;
   std::copy(shape, shape + rank_, box + 2);

@@ -22,8 +22,8 @@ PARTITA_DEF joint_plan joint_planner::make_joint_plan() {
   joint.direct_plan.sends.clear(), joint.direct_plan.peer_positions.clear(), joint.direct_plan.receives.clear();
   // a staging area needs no strides: each box in it is dense
   joint.collecting_boxes.received_shape.assign(rank, 1);
-  divide(joint, true);
-  divide(joint, false);
+  plan_direction(joint, true);
+  plan_direction(joint, false);
   return joint;
 }
 
@@ -40,12 +40,12 @@ PARTITA_DEF node_messages joint_planner::messages_in_direction(bool is_leaving) 
   return {std::move(all), is_leaving, node_numbers_(own_worker_), element_bytes_, node_numbers_};
 }
 
-PARTITA_DEF void joint_planner::divide(joint_plan& joint, bool is_leaving) {
+PARTITA_DEF void joint_planner::plan_direction(joint_plan& joint, bool is_leaving) {
   const node_messages all = messages_in_direction(is_leaving);
   // for each worker of the node, the number of elements that its staging area already contains
   std::vector<std::size_t> filled(plans_.size(), 0);
   std::vector<char> joined(is_leaving ? own_plan().sends.size() : own_plan().receives.size(), 0);
-  list written, read, messages;  // sorted by `key`: the other worker of the copy or of the message
+  staged_boxes written, read, messages;  // sorted by `key`: the other worker of the copy or of the message
   for (const node_message& m : all.messages) {
     if (!m.is_joint) continue;
     const std::size_t owner = is_leaving ? m.from : m.to;
@@ -72,8 +72,8 @@ PARTITA_DEF void joint_planner::divide(joint_plan& joint, bool is_leaving) {
   else plan_arriving_messages(joint, written, read, joined);
 }
 
-PARTITA_DEF void joint_planner::plan_leaving_messages(joint_plan& joint, const list& written, const list& read,
-                                                      const std::vector<char>& joined) const {
+PARTITA_DEF void joint_planner::plan_leaving_messages(joint_plan& joint, const staged_boxes& written,
+                                                      const staged_boxes& read, const std::vector<char>& joined) const {
   for (const staged_joint_box& l : written) {
     const listed_box b = own_plan().sends[l.box];
     std::vector<std::ptrdiff_t> dense(own_plan().rank);
@@ -96,7 +96,8 @@ PARTITA_DEF void joint_planner::plan_leaving_messages(joint_plan& joint, const l
   }
 }
 
-PARTITA_DEF void joint_planner::plan_arriving_messages(joint_plan& joint, const list& written, const list& read,
+PARTITA_DEF void joint_planner::plan_arriving_messages(joint_plan& joint, const staged_boxes& written,
+                                                       const staged_boxes& read,
                                                        const std::vector<char>& joined) const {
   for (const staged_joint_box& l : written) {
     const listed_box b = own_plan().receives[l.box];

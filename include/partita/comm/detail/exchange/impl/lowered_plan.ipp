@@ -9,10 +9,8 @@ PARTITA_DEF void lowered_plan::add_send(std::size_t to, const std::size_t* shape
                                         std::ptrdiff_t offset, const std::ptrdiff_t* strides,
                                         std::size_t staging_offset) {
   sends.add(to, shape, at, staging_offset);
-  peer_positions.resize(peer_positions.size() + 1 + rank);
-  std::ptrdiff_t* const place = peer_positions.data() + peer_positions.size() - (1 + rank);
-  place[0] = offset;
-  for (std::size_t d = 0; d < rank; ++d) place[1 + d] = strides[d];
+  peer_positions.push_back(offset);
+  peer_positions.insert(peer_positions.end(), strides, strides + rank);
 }
 
 PARTITA_DEF void lowered_plan::add_kept_box(const std::size_t* shape, const std::size_t* source_position,

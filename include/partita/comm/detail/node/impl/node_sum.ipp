@@ -92,7 +92,7 @@ PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_blocks_in
 }
 
 PARTITA_DEF node_sum::range node_sum::slice(const block_sum& s, std::size_t round, std::size_t step) const {
-  const std::size_t in_line = s.element() < 64 ? 64 / s.element() : 1;
+  const std::size_t in_line = s.element_bytes() < 64 ? 64 / s.element_bytes() : 1;
   range r{round * step, s.n - round * step < step ? s.n - round * step : step, 0, 0};
   const std::size_t share = ((r.length + size() - 1) / size() + in_line - 1) / in_line * in_line;
   r.first = share * own_index_ < r.length ? share * own_index_ : r.length;
@@ -102,7 +102,7 @@ PARTITA_DEF node_sum::range node_sum::slice(const block_sum& s, std::size_t roun
 
 PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t call) {
   const range r = slice(s, round, chunk_elements(s));
-  const std::size_t element = s.element();
+  const std::size_t element = s.element_bytes();
   char* const to = staging_block_->data() + round % 2 * chunk_elements(s) * element;
   const char* const from = s.x + r.at * element;
   if (round >= 2) wait_for_members(&group_page::summed_flag, progress_count(call, round - 1));
@@ -114,7 +114,8 @@ PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool bypa
 
 PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_t offset_in_slot,
                                          const result_write_mode& write_mode) {
-  const std::size_t element = s.element(), width = s.op->result_block_count, most = piece_bytes / (element * width);
+  const std::size_t element = s.element_bytes(), width = s.op->result_block_count,
+                    most = piece_bytes / (element * width);
   const auto streams = [&](std::size_t k) {
     return k == own_index_ ? write_mode.streams_own_results : write_mode.streams_peer_results;
   };

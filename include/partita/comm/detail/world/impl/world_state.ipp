@@ -28,7 +28,7 @@ PARTITA_DEF world_state::world_state(MPI_Comm given, checks level, bool owns_com
 }
 
 world_state::~world_state() {
-  trace::leave();
+  trace::leave_call();
   watcher = nullptr;  // the watcher could throw, and nothing catches exceptions of a destructor
   const bool kept = !process::is_worker() || is_world_lost_ || (check_level_ != checks::local && !announce_departure());
   hang_report_->note_world_destroyed();
@@ -90,7 +90,7 @@ PARTITA_DEF void world_state::begin_call(std::uint64_t fingerprint, const call_d
                                             "boost::mpi::threading::multiple)");
   watcher = hang_report_.get();
   if (chosen != nullptr) hang_report_->note_call_of_some_workers(*chosen, fingerprint, describe);
-  else hang_report_->note(fingerprint, describe);
+  else hang_report_->note_call(fingerprint, describe);
 }
 
 PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
@@ -149,9 +149,9 @@ PARTITA_DEF bool world_state::has_begun_speculation(const words& all) {
 }
 
 PARTITA_DEF void world_state::fail_at_next_agreement(const text& sentence) {
-  hang_report_->note(0x6d656d6f7279ULL,
-                     // the other workers count this call, so this worker notes it too
-                     [] { return text("a call for which memory is missing"); });
+  hang_report_->note_call(0x6d656d6f7279ULL,
+                          // the other workers count this call, so this worker notes it too
+                          [] { return text("a call for which memory is missing"); });
   finish_pending_operation();
   constexpr std::uint64_t any = ~std::uint64_t{0};
   const words all = combine_words_of_workers({any, any, any, 0}, nullptr);
