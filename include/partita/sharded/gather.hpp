@@ -15,7 +15,7 @@ template <class X, class Indices>
 concept both_traced = tensor_kind<X> == 3 && tensor_kind<Indices> == 3;
 /// The extents of the first K dimensions of x.
 template <std::size_t K, class X>
-shape_list known_extents(const X& x, const char* call) {
+shape_list leading_extents(const X& x, const char* call) {
   shape_list all = operand_extents(x), first;
   if (all.size() < K)
     throw shape_error(text("partita::") << call << "<K>: requires x with at least K = " << K
@@ -220,14 +220,14 @@ template <std::size_t K, class X, class Indices, class Updates>
 auto scatter_add_nd(const X& x, const Indices& indices, const Updates& updates) {
   static_assert(K > 0, "partita::scatter_add_nd<K>(x, indices, updates): requires K of 1 or more");
   return detail::apply_updates<false>(
-      detail::scatter_add_nd_operation<K>{detail::known_extents<K>(x, "scatter_add_nd")}, "scatter_add_nd", x, indices,
-      updates);
+      detail::scatter_add_nd_operation<K>{detail::leading_extents<K>(x, "scatter_add_nd")}, "scatter_add_nd", x,
+      indices, updates);
 }
 template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_nd(const X& x, const Indices& indices, const Updates& updates) {
   static_assert(K > 0, "partita::scatter_nd<K>(x, indices, updates): requires K of 1 or more");
-  return detail::apply_updates<true>(detail::scatter_add_nd_operation<K>{detail::known_extents<K>(x, "scatter_nd")},
+  return detail::apply_updates<true>(detail::scatter_add_nd_operation<K>{detail::leading_extents<K>(x, "scatter_nd")},
                                      "scatter_nd", x, indices, updates);
 }
 

@@ -38,19 +38,12 @@ template <class X>
 X to_scan_state(const X& x) {
   return x;
 }
-template <class T, auto Layout>
-typed_sharded<T, Layout> to_scan_state(const typed_sharded<T, Layout>& x) {
-  return x;
-}
-template <class T>
-sharded_tensor<T> to_scan_state(const sharded_tensor<T>& x) {
-  return x;
-}
 template <ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> to_scan_state(const X& x) {
   return x;
 }
 
+/// What the tensors of a state are: arrays, traced values, and of which element type.
 template <class S>
 struct state_traits {
   static constexpr bool are_arrays = tensor_kind<S> == 0, are_traced = tensor_kind<S> == 3;

@@ -135,6 +135,7 @@ class traced_function {
   template <class Traced, class F, class... Spec>
   friend traced_function detail::make_trace(const F& f, const Spec&... specs);
 
+  /// The layout s without what only completion reads: open dimensions, axes that must replicate, and the priority.
   PARTITA_DECL static sharding closed_layout(const sharding& s);
   /// The reshards of the backward pass, found by a dry run; empty for a program that cannot be differentiated.
   template <class T>
@@ -215,9 +216,9 @@ class traced_function {
   struct values_of_one_type final : detail::program_values {
     const traced_function& program;
     const std::vector<sharded_tensor<T>>& arguments;
-    std::vector<sharded_tensor<T>> values;
-    std::vector<detail::wider_result> boxes_of_operations;  // for each operation; empty without wider windows
-    std::vector<detail::block_window<T>> boxes_of_values;   // values that were computed on wider boxes
+    std::vector<sharded_tensor<T>> values;                  ///< by their numbers in the graph
+    std::vector<detail::wider_result> boxes_of_operations;  ///< for each operation; empty without wider windows
+    std::vector<detail::block_window<T>> boxes_of_values;   ///< values that were computed on wider boxes
 
     values_of_one_type(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
         : program(p), arguments(x), values(p.operations().values()) {}
@@ -258,7 +259,7 @@ class traced_function {
   /// Operand i of operation o, or, if i is the number of operands, the result of operation o. is_gradient_stopped says
   /// whether an operand has no gradient.
   PARTITA_DECL value operand(std::size_t o, std::size_t i) const;
-  bool is_gradient_stopped(std::size_t o, std::size_t i) const { return (program_->stopped_values[o] >> i & 1U) != 0; }
+  bool is_gradient_stopped(std::size_t o, std::size_t i) const { return (program_->gradient_stops[o] >> i & 1U) != 0; }
   /// Executes all operations in order, in the completed layouts.
   PARTITA_DECL void run_all_operations(detail::program_values& values) const;
   PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;
@@ -307,9 +308,9 @@ class traced_function {
   std::shared_ptr<detail::traced_program> program_;
   std::vector<value> inputs_;
   value result_;
-  bool is_result_stopped_ = false;  ///< whether the result is a constant for differentiation
-  std::optional<std::vector<std::size_t>> gradients_of_;
-  mutable std::shared_ptr<const completion> completion_;
+  bool is_result_stopped_ = false;                        ///< whether the result is a constant for differentiation
+  std::optional<std::vector<std::size_t>> gradients_of_;  ///< given to differentiate_by(); none: of all arguments
+  mutable std::shared_ptr<const completion> completion_;  ///< null before complete()
 };
 
 namespace detail {
