@@ -108,8 +108,8 @@ struct complex_to_real_function {
     return apply_complex_to_real<F>(z[0]);
   }
 };
-struct real_to_complex_function {
-  using operand_type = double;  ///< a placeholder for both precisions, as result_type is
+struct real_to_complex_function {  ///< to_complex in a traced program
+  using operand_type = double;     ///< a placeholder for both precisions, as result_type is
   using result_type = std::complex<double>;
   static constexpr partita::rule rule(const shape_span& shapes) {
     return operation{"to_complex", element_functions::additive_complex_properties.rule, {}}(shapes);

@@ -44,7 +44,7 @@ struct recurrence {
   }
 };
 template <std::size_t D>
-struct recurrence_operation : cumulative<recurrence, D> {
+struct recurrence_operation : cumulative<recurrence, D> {  ///< along dimension D
   static constexpr bool is_linear = false;
   using cumulative<recurrence, D>::cumulative;
   static constexpr partita::rule rule(const shape_span& x) {
@@ -58,7 +58,7 @@ inline constexpr element_function is_earlier_extreme{"comes from before", arithm
                                                      no_derivative()};
 
 template <class R, std::size_t D>
-struct cumulative_operation : cumulative<R, D> {
+struct cumulative_operation : cumulative<R, D> {  ///< cumsum, cumprod, cummax or cummin
   static constexpr bool is_linear = is_linear_reduction<R>, on_complex = is_linear || std::is_same_v<R, product_t>;
   static constexpr std::uint32_t adjoint_reads = is_linear ? 0 : 3;  ///< bit mask: nothing, or x and y
   using cumulative<R, D>::cumulative;

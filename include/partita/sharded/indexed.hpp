@@ -54,7 +54,7 @@ struct one_hot_operation {
   static constexpr bool on_integers = true, on_complex = false;  ///< accepts integers, rejects complex elements
   static constexpr std::uint32_t adjoint_reads = 0;              ///< bit mask; 0: the adjoint reads extents only
   static constexpr std::size_t parameters = 1;                   ///< the number of data members, equal on all workers
-  std::size_t classes;
+  std::size_t classes;                                           ///< the number of classes
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::one_hot(dynamic)(x); }
   shape_list result_extents(const shape_span& x) const {

@@ -18,7 +18,7 @@ struct layout_name {
 
 namespace detail {
 
-constexpr text layout_text(const sharding& s) {
+constexpr text layout_text(const sharding& s) {  ///< the text that a layout_name holds
   text all;
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     all << (a == 0 ? "" : ",") << s.on.axes[a].name() << '=' << s.on.size(a);
@@ -106,9 +106,6 @@ inline constexpr sharding layout_of_name = detail::layout_reader(Name).read();
 
 namespace detail {
 
-template <sharding S>
-inline constexpr std::size_t layout_text_length = layout_text(S).size();
-
 template <std::size_t Letters>
 constexpr layout_name<Letters> make_layout_name(const sharding& s) {
   layout_name<Letters> name;
@@ -122,8 +119,8 @@ constexpr layout_name<Letters> make_layout_name(const sharding& s) {
 /// The name of a sharding, stored with exactly as many letters as it has. The type is written out because g++ 12 cannot
 /// deduce it.
 template <sharding S>
-inline constexpr layout_name<detail::layout_text_length<S>> name_of_layout =
-    detail::make_layout_name<detail::layout_text_length<S>>(S);
+inline constexpr layout_name<detail::layout_text(S).size()> name_of_layout =
+    detail::make_layout_name<detail::layout_text(S).size()>(S);
 
 namespace detail {
 

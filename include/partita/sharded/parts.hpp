@@ -88,7 +88,7 @@ struct slice_operation {
     copy_elements(x, corner_from_starts<D...>(y.shape.size(), starts), y, corner_from_starts<D...>(y.shape.size(), {}),
                   y.shape);
   }
-  short_list<interval> window(short_list<interval> box, const shape_list&) const {
+  short_list<interval> window(short_list<interval> box, const shape_list&) const {  ///< what a box of the result reads
     std::size_t k = 0;
     ((box[D] = {box[D].start + intervals[k].start, box[D].stop + intervals[k].start}, ++k), ...);
     return box;
@@ -102,6 +102,7 @@ struct slice_operation {
   }
 };
 
+/// The operation that adds elements equal to `fill_value`, or zeros, before and after x along each of the dimensions D.
 template <bool Zeros, std::size_t... D>
 struct pad_operation {
   static constexpr bool on_integers = true, is_linear = Zeros;  ///< is_linear: pending sums of x stay pending

@@ -268,7 +268,7 @@ class pipeline {
   pipeline_run run_;  ///< simulated
   detail::bound_steps steps_;
   detail::outside_argument x_, targets_;
-  std::vector<std::vector<detail::outside_argument>> parameters_;
+  std::vector<std::vector<detail::outside_argument>> parameters_;  ///< for each stage
   sharded_tensor<T> loss_;
   std::uint32_t loss_block_number_ = 0;
   parameters gradients_;

@@ -43,7 +43,7 @@ struct found_stage {
 /// The fastest pipeline that was found. A pipeline of one stage is a training step without a pipeline.
 struct pipeline_answer {
   std::vector<found_stage> stages{};
-  std::size_t workers_of_stage = 1, micro_batches = 1;
+  std::size_t workers_of_stage = 1, micro_batches = 1;  ///< of each stage, and of a batch
   pipeline_order order = pipeline_order::one_forward_one_backward;
   pipeline_times times{};      ///< the times of the stages, for one micro-batch
   pipeline_run run{};          ///< the run that was simulated with these times

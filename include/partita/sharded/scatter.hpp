@@ -59,7 +59,7 @@ struct add_rows_operation {
   static constexpr bool on_integers = true;          ///< also in traced programs
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
   static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
-  std::size_t extent;
+  std::size_t extent;                                ///< of dimension D of the result
 
   static constexpr partita::rule rule(const shape_span& x) {
     const std::size_t rows = x[1].size();

@@ -200,6 +200,7 @@ class sharded_optimiser {
     const auto& first = *gradients[0].state();
     detail::record_operation<T>(all.value(), "sharded_optimiser::step", first.on.get(), first.extents, gradients);
   }
+  /// Updates this worker's block of parameter p, at address `value`, and of its states.
   void update_block(std::size_t p, T* value, const sharded_tensor<T>& gradient, double factor) {
     const std::size_t n = gradient.size() * detail::real_part<T>::count;
     real* const x = reinterpret_cast<real*>(value);

@@ -51,7 +51,7 @@ template <class T>
 class sharded_tensor {
  public:
   using value_type = T;
-  using state_type = detail::tensor_state<T>;
+  using state_type = detail::tensor_state<T>;  ///< what copies of a tensor share
 
   sharded_tensor() = default;
   explicit sharded_tensor(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
@@ -156,7 +156,7 @@ class sharded_tensor {
     if (!state_->block.is_unique()) state_->block = state_->block.copy();
   }
   template <std::size_t N>
-  static std::array<std::size_t, N> shape_of_rank(const shape_list& shape) {
+  static std::array<std::size_t, N> shape_of_rank(const shape_list& shape) {  ///< throws if N is not the rank
     if (shape.size() != N)
       throw shape_error(text("partita::sharded_tensor: requires the rank of the tensor, which is ")
                         << shape.size() << ", not " << N << "; name that");

@@ -86,7 +86,7 @@ struct put_at_labels_operation {
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
   static constexpr std::size_t parameters = 2;       ///< the number of data members, equal on all workers
   known_indices labels;
-  std::size_t classes;
+  std::size_t classes;  ///< the number of classes
 
   static constexpr partita::rule rule(const shape_span&) { return partita::rule("r->rc").named("gradient of a pick"); }
   shape_list result_extents(const shape_span& dy) const { return {dy[0][0], classes}; }

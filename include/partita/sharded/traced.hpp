@@ -83,8 +83,8 @@ class traced {
 
  private:
   std::shared_ptr<detail::traced_program> program_;
-  value value_;
-  bool is_stopped_;
+  value value_;      ///< its number in the graph
+  bool is_stopped_;  ///< whether it is a constant for differentiation
 };
 
 /// Sets the layout of a value of a program. For a traced value, the layout becomes an annotation in the program; a

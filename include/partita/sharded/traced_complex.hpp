@@ -122,7 +122,7 @@ struct typed_element_change {
   virtual real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const = 0;  ///< for operands x
 };
 template <class Op, class R>
-struct typed_element_change_of_op : typed_element_change<R> {
+struct typed_element_change_of_op : typed_element_change<R> {  ///< by the function `convert` of Op
   Op op;
   explicit typed_element_change_of_op(const Op& declared) : op(declared) {}
   real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const override {
@@ -138,6 +138,7 @@ struct typed_element_change_of_op : typed_element_change<R> {
     return real_or_complex<R>(op.convert(operands));
   }
 };
+/// An operation Op whose result has another element type than its operands, for both precisions.
 template <class Op>
 struct element_type_change final : custom_op,
                                    typed_element_change_of_op<Op, float>,

@@ -56,9 +56,9 @@ class traced_function {
   traced_function(std::shared_ptr<detail::traced_program> program, std::vector<value> inputs, value result)
       : program_(std::move(program)), inputs_(std::move(inputs)), result_(result) {}
 
-  const graph& operations() const { return program_->operations; }
-  value input(std::size_t i) const { return inputs_.at(i); }
-  value result() const { return result_; }
+  const graph& operations() const { return program_->operations; }  ///< the traced operations, and their values
+  value input(std::size_t i) const { return inputs_.at(i); }        ///< the number of argument i among the values
+  value result() const { return result_; }                          ///< the number of the result among the values
   /// Sets the layout of an argument (or of any value of `operations()`). Discards the result of complete().
   PARTITA_DECL traced_function& constrain(value v, const sharding& layout, std::size_t priority = 0);
   /// Selects by number the arguments whose gradients are wanted: the backward part of `complete()` is computed for
@@ -225,6 +225,7 @@ class traced_function {
     void set_argument(std::size_t argument, value v, const sharding& layout) override {
       values[v.number] = reshard(arguments[argument], layout);
     }
+    /// Chooses the operations that compute wider boxes, if the program is bound with wider windows.
     void begin(std::vector<detail::placed_operation>& placed) override {
       const detail::step_list* const steps = detail::run_state.steps;
       if (steps == nullptr || steps->multiply_adds == 0 || arguments.empty()) return;
@@ -306,7 +307,7 @@ class traced_function {
   }
 
   std::shared_ptr<detail::traced_program> program_;
-  std::vector<value> inputs_;
+  std::vector<value> inputs_;  ///< the arguments
   value result_;
   bool is_result_stopped_ = false;                        ///< whether the result is a constant for differentiation
   std::optional<std::vector<std::size_t>> gradients_of_;  ///< given to differentiate_by(); none: of all arguments
@@ -322,7 +323,7 @@ struct traced_arg {
   using type = Traced;
 };
 template <class Traced, class... Spec>
-struct first_traced_type {
+struct first_traced_type {  ///< the class of the traced value for the first argument
   using type = Traced;
 };
 template <class Traced, class First, class... Spec>

@@ -94,15 +94,15 @@ struct carry_reduction<Op> {
   using type = typename Op::carried;
 };
 template <class R>
-constexpr std::size_t carried_number_count() {
+constexpr std::size_t carried_number_count() {  ///< the count of numbers that R combines at a time
   if constexpr (requires { R::tuple_size; }) return R::tuple_size;
   else return 1;
 }
 template <class R, class T>
-using carried_numbers = std::array<T, carried_number_count<R>()>;
+using carried_numbers = std::array<T, carried_number_count<R>()>;  ///< one number, or a tuple
 
 template <class R, class T>
-constexpr carried_numbers<R, T> carried_identity() {
+constexpr carried_numbers<R, T> carried_identity() {  ///< the neutral element of R
   if constexpr (requires { R::tuple_size; }) return R::template identity<T>();
   else return {reduction_identity<R, T>()};
 }
@@ -235,8 +235,8 @@ template <class T>
 struct operation_along_cuts {
   const void* operation = nullptr;  ///< the operation, the first argument of `window`
   short_list<interval> (*window)(const void*, const short_list<interval>& box, const shape_list& extents) = nullptr;
-  decltype(&carry_totals<sum_t, T>) carry = nullptr;
-  std::size_t dimension = 0;  ///< the first two arguments of `carry`
+  decltype(&carry_totals<sum_t, T>) carry = nullptr;  ///< carry_totals for a reduction
+  std::size_t dimension = 0;                          ///< the first two arguments of `carry`
   bool is_reversed = false;
 };
 

@@ -96,6 +96,7 @@ inline constexpr element_function where{"where",
                                         no_derivative(),
                                         derivative_from<1>(derivative_where),
                                         derivative_from<1>(derivative_where_false)};
+/// Selections between an operand and a number, which is selected where c is 0 (number_where_true: is not 0).
 inline constexpr element_function number_where_false{
     "where", holomorphic({.integer_elements = detail::integer_support::parameters_converted}),
     [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : decltype(a)(b); }, no_derivative(),

@@ -48,7 +48,7 @@ class bound_mesh {
   /// Returns the bound mesh of this world, mesh and workers that this thread has made before, or makes it.
   PARTITA_DECL static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where);
 
-  const partita::world& everyone() const { return world_; }
+  const partita::world& everyone() const { return world_; }  ///< the world of the mesh
   const placed_mesh& where() const { return placed_mesh_; }  ///< the mesh and its workers
   const partita::mesh& mesh() const { return placed_mesh_.mesh(); }
   /// The position of this worker on the mesh; not below the size of the mesh if the worker is not on it.

@@ -70,9 +70,9 @@ class bound_steps final : public step_list {
     std::shared_ptr<joined_exchange> joined{};     ///< null unless it is the first of movements that share messages
     bool takes_part = true;                        ///< whether this worker takes part in the step
 
-    PARTITA_DECL box_exchange* opened_exchange() const;
+    PARTITA_DECL box_exchange* opened_exchange() const;  ///< of `joined` or, if it is null, of `exchange`
   };
-  struct block {
+  struct block {                  ///< a block that steps read or set
     step_block recorded_block{};  ///< kept until all blocks have numbers, so that no other block gets its address
     bool is_set = false;          ///< whether a step sets it
     bool is_exchanged = false;    ///< whether an exchange reads or sets it
@@ -94,7 +94,7 @@ class bound_steps final : public step_list {
 
   PARTITA_INLINE void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<step_work> work,
                           const std::shared_ptr<planned_exchange>& exchange) override;
-  PARTITA_DECL std::uint32_t block_number_of(const step_block& one, bool is_exchanged);
+  PARTITA_DECL std::uint32_t block_number_of(const step_block& one, bool is_exchanged);  ///< a new number if needed
   /// Removes the computations whose results no step reads and the program does not return.
   PARTITA_DECL void drop_unread_blocks();
   PARTITA_DECL void estimate_step_times(const link_cost& link, const step_model& model);
@@ -117,8 +117,8 @@ class bound_steps final : public step_list {
   PARTITA_DECL void finish(const step& one) const;
 
   std::vector<step> steps_;
-  std::vector<step_use> step_uses_;  ///< the blocks that each step reads and sets
-  program_order order_;
+  std::vector<step_use> step_uses_;                   ///< the blocks that each step reads and sets
+  program_order order_;                               ///< the order in which run() executes the steps
   std::uint32_t task_ = 0;                            ///< the task of the steps that are added
   std::size_t forward_step_count_ = ~std::size_t{0};  ///< the number of steps of the forward pass
   std::vector<block> blocks_;
@@ -130,7 +130,7 @@ class bound_steps final : public step_list {
   mutable std::vector<std::size_t> waiting_steps_;  ///< the positions in order_ of movements that wait for their start
   std::size_t max_pending_sends_ = any_number;      ///< the limit of pending movements in which this worker sends
   mutable std::vector<double> event_begins_and_ends_;  ///< begin and end of each event, in seconds; empty: unmeasured
-  program_trace trace_;
+  program_trace trace_;                                ///< of all runs, if traces are enabled
 };
 
 }  // namespace partita::detail

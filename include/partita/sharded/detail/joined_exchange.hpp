@@ -56,8 +56,8 @@ class joined_exchange {
                                               box_list& messages) const;
 
   std::vector<movement_part> parts_;
-  lowered_plan messages_{1};  ///< one box, a message, for each worker at the other end
-  std::vector<packed_box> outgoing_boxes_, incoming_boxes_;
+  lowered_plan messages_{1};                                 ///< one box, a message, for each worker at the other end
+  std::vector<packed_box> outgoing_boxes_, incoming_boxes_;  ///< ordered by worker
   std::vector<word> send_buffer_, receive_buffer_;
   bool takes_part_ = false;
   movement_counts counts_{1, 0, 0};  ///< of one execution

@@ -47,11 +47,11 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     }
 
    private:
-    struct copy {
+    struct copy {  ///< of a value, moved for an operation
       std::uint32_t value_number, block;
     };
 
-    std::uint32_t new_block() { return block_count_++; }
+    std::uint32_t new_block() { return block_count_++; }  ///< the number of a new block
     std::size_t bytes_of(std::uint32_t v, const sharding& s) const {
       return graph_.block_bytes(value{v}, s, plan_.model.element_bytes);
     }
