@@ -65,7 +65,8 @@ inline std::size_t replica_number(const bound_mesh& on, const sharding& split) {
   return group;
 }
 
-inline void require_no_trace(const char* call) {
+/// Throws an error in a dry run, and while a program is being bound.
+inline void require_immediate_execution(const char* call) {
   if (run_state.is_dry_run || run_state.steps != nullptr)
     throw error((text("partita::") << call
                                    << ": requires a call that is carried out at once; traced programs, bound "
@@ -79,7 +80,7 @@ template <class T>
 void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shape_list& rows, const char* call) {
   static_assert(summable_element<T>,
                 "partita::bound_indices: requires tensors of elements that can be summed; bool cannot, cast them");
-  require_no_trace(call);
+  require_immediate_execution(call);
   if (x.state()->on != b.on)
     throw partition_error(text("partita::") << call
                                             << ": requires a tensor on the mesh of the indices; make both from the "

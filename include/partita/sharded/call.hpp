@@ -114,10 +114,10 @@ inline constexpr auto op_layouts = infer_layouts<Op, Layout...>();
 /// The length of the name of the layout of a result, and the name itself. The type of the name depends on the length
 /// only: g++ 12 fails if a sharding is a template argument of this type.
 template <class Op, auto... Layout>
-inline constexpr std::size_t inferred_size = layout_text(op_layouts<Op, Layout...>.result).size();
+inline constexpr std::size_t inferred_name_length = layout_text(op_layouts<Op, Layout...>.result).size();
 template <class Op, auto... Layout>
-inline constexpr layout_name<inferred_size<Op, Layout...>> inferred_name =
-    make_layout_name<inferred_size<Op, Layout...>>(op_layouts<Op, Layout...>.result);
+inline constexpr layout_name<inferred_name_length<Op, Layout...>> inferred_layout_name =
+    make_layout_name<inferred_name_length<Op, Layout...>>(op_layouts<Op, Layout...>.result);
 
 template <class Op, std::size_t... Rank>
 consteval std::size_t result_rank() {  ///< of Op on operands of the ranks Rank
@@ -207,7 +207,7 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
     if constexpr (has_equal_layouts<Op, Layout...>()) {
       const std::array states{static_cast<const tensor_state<element>*>(x.run_time_tensor().state().get())...};
       if (are_compatible_states(states))
-        return typed_sharded<element, inferred_name<Op, Layout...>>(
+        return typed_sharded<element, inferred_layout_name<Op, Layout...>>(
             run_row_function(op.template row_call<element>(), op.fingerprint(), Op::name(), states));
     }
     const std::vector<sharded_tensor<element>> operands{x.run_time_tensor()...};
@@ -224,7 +224,7 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
       auto y = run_operation<element>(bind_operation<sizeof...(T)>(op, operands), operands,
                                       {layouts.operands.data(), &layouts.result});
       if (!y.layout().same_layout(layouts.result)) y = reshard(y, layouts.result);
-      return typed_sharded<element, inferred_name<Op, Layout...>>(std::move(y));
+      return typed_sharded<element, inferred_layout_name<Op, Layout...>>(std::move(y));
     }
   } else {
     return rejected_call{};

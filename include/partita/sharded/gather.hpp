@@ -24,6 +24,7 @@ shape_list leading_extents(const X& x, const char* call) {
   return first;
 }
 
+/// The elements of `input` at indices along dimension `along`; see take_along_axis.
 template <class T, class I>
 sharded_tensor<T> take_along(const sharded_tensor<T>& input, const sharded_tensor<I>& given, std::size_t along) {
   constexpr const char* call = "take_along_axis(x, indices, dimensions<D>)";
@@ -57,6 +58,7 @@ sharded_tensor<T> take_along(const sharded_tensor<T>& input, const sharded_tenso
   return take_rows(b, x, call);
 }
 
+/// The rows of `input` at indices of its first K dimensions; see gather_nd.
 template <std::size_t K, class T, class I>
 sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tensor<I>& given) {
   constexpr const char* call = "gather_nd<K>(x, indices)";

@@ -198,6 +198,7 @@ struct concatenate_operation {
   }
 };
 
+/// The parts of x of these extents along dimension D.
 template <std::size_t D, class X, std::size_t N>
 auto parts_of(const X& x, const std::array<std::size_t, N>& extents) {
   std::size_t start = 0;
