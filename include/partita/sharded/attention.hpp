@@ -20,7 +20,7 @@ namespace detail {
 
 /// The causal mask: masks the scores of keys that come after the query, where the last key belongs to the last query.
 struct mask_later_keys {
-  static constexpr std::uint32_t adjoint_reads = 0;
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
   bool masks_scores = true;  ///< true: writes minus infinity into scores; false: writes 0 into cotangents of scores
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::elementwise.named("causal mask")(x); }

@@ -37,12 +37,12 @@ inline constexpr auto row_layout_name =
 /// that shard the first dimensions exchange rows with each other; workers whose coordinates differ only along other
 /// axes hold the same rows.
 struct index_binding {
-  std::shared_ptr<bound_mesh> on;
+  std::shared_ptr<bound_mesh> on;     ///< the mesh of tensors and indices; null for plain arrays
   sharding row_layout, index_layout;  ///< the layouts of the first dimensions of a tensor of rows, and of the indices
-  shape_list extents, index_extents;
+  shape_list extents, index_extents;  ///< the first extents of a tensor of rows, and the extents of the indices
   bool adds_updates = true;  ///< false: another worker that holds the same indices adds their updates to the rows
-  std::unique_ptr<index_exchange> exchange{};
-  std::vector<std::size_t> row_numbers{};  ///< for tensors without a mesh, the numbers of the rows to take
+  std::unique_ptr<index_exchange> exchange{};  ///< sends rows to the workers that hold their indices
+  std::vector<std::size_t> row_numbers{};      ///< for tensors without a mesh, the numbers of the rows to take
 
   /// A view of the block of a tensor of these extents as a matrix: the positions along the first `first` dimensions are
   /// the rows of the matrix, and the positions along the other dimensions are its columns.
@@ -65,7 +65,8 @@ inline std::size_t replica_number(const bound_mesh& on, const sharding& split) {
   return group;
 }
 
-inline void require_no_trace(const char* call) {
+/// Throws an error in a dry run, and while a program is being bound.
+inline void require_immediate_execution(const char* call) {
   if (run_state.is_dry_run || run_state.steps != nullptr)
     throw error((text("partita::") << call
                                    << ": requires a call that is carried out at once; traced programs, bound "
@@ -79,7 +80,7 @@ template <class T>
 void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shape_list& rows, const char* call) {
   static_assert(summable_element<T>,
                 "partita::bound_indices: requires tensors of elements that can be summed; bool cannot, cast them");
-  require_no_trace(call);
+  require_immediate_execution(call);
   if (x.state()->on != b.on)
     throw partition_error(text("partita::") << call
                                             << ": requires a tensor on the mesh of the indices; make both from the "
@@ -124,6 +125,7 @@ inline shape_list replace_leading_extents(const shape_list& extents, std::size_t
   return all;
 }
 
+/// Takes the rows of `input` at the indices (forward), or adds the rows of `input` to the rows at the indices.
 template <class T>
 sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>& input, bool forward,
                                 const char* call) {
@@ -224,15 +226,9 @@ shared_binding plan_binding(index_binding b, const char* call, const Find& find,
           coordinate_of(on.mesh(), on.place(), a) != 0)
         b.adds_updates = false;
     std::vector<std::size_t> wanted = on.active() ? find(message) : std::vector<std::size_t>();
-    const std::uint64_t number = hasher(0x62696e64U)
-                                     .mix(fingerprint_of(b.row_layout))
-                                     .mix(fingerprint_of(b.index_layout))
-                                     .mix(b.extents)
-                                     .mix(b.index_extents)
-                                     .mix(call)
-                                     .mix(parameter)
-                                     .value();
-    agree_on_call(*on.everyone().state(), number, message,
+    hasher number(0x62696e64U);
+    number.mix(fingerprint_of(b.row_layout)).mix(fingerprint_of(b.index_layout)).mix(b.extents).mix(b.index_extents);
+    agree_on_call(*on.everyone().state(), number.mix(call).mix(parameter).value(), message,
                   [&] { return text(call) << " of extents " << b.extents << " and " << b.index_extents; });
     const std::size_t first = replica_number(on, b.row_layout) * shape_size(b.extents);
     for (std::size_t& place : wanted) place += first;
@@ -270,6 +266,7 @@ sharded_tensor<T> reduce_if_partial(const sharded_tensor<T>& x, const char* call
   return x.layout().is_partial() ? reshard_rows(x, x.layout(), call) : x;
 }
 
+/// Binds the indices to the rows of x, the positions along its dimension 0; see bind_indices.
 template <class T, class I>
 shared_binding bind_to_rows(const sharded_tensor<T>& x, const sharded_tensor<I>& given) {
   constexpr const char* call = "partita::bind_indices(x, indices)";
@@ -311,6 +308,7 @@ class bound_indices {
  public:
   explicit bound_indices(detail::shared_binding binding) : binding_(std::move(binding)) {}
 
+  /// Returns the rows of x at the bound indices.
   template <class T>
   sharded_tensor<T> take(const sharded_tensor<T>& x) const {
     return detail::take_rows(binding_, x);

@@ -36,7 +36,7 @@ namespace partita {
 template <class T, class Result>
 class bound_program {
   using tensor_traits = detail::tensors_of_program<T>;
-  using tensor = typename tensor_traits::tensor;
+  using tensor = typename tensor_traits::tensor;  ///< an argument, or a gradient
 
  public:
   using value_type = T;
@@ -63,11 +63,11 @@ class bound_program {
                                  given.size(), inputs_.data(), inputs_.size(), {});
       [[maybe_unused]] std::size_t i = 0;
       (inputs_[i++].set_tensor(steps_, detail::as_run_time(x)), ...);
-      detail::ensure_unique_memory(steps_, result_, result_number_);
+      detail::ensure_unique_memory(steps_, result_, result_block_number_);
       steps_.run(false);
     });
     is_called_ = !gradients_.empty();
-    if (!is_called_) release_all();
+    if (!is_called_) release_arguments();
     return result_;
   }
 
@@ -81,18 +81,18 @@ class bound_program {
           is_called_ ? text() : text("requires a call since it was bound, with gradients, or since the last backward"));
       cotangent_.set_tensor(steps_, dy);
       for (std::size_t k = 0; k < gradients_.size(); ++k)
-        tensor_traits::ensure_unique_memory(steps_, gradients_[k], gradient_numbers_[k]);
+        tensor_traits::ensure_unique_memory(steps_, gradients_[k], gradient_block_numbers_[k]);
       const detail::scoped_value<bool> back(detail::run_state.is_backward, true);
       steps_.run(true);
     });
     is_called_ = false;
-    release_all();
+    release_arguments();
     return gradients_;
   }
 
-  /// bytes_held() returns the bytes of storage for intermediate values on this worker; bytes_without_sharing() returns
-  /// the bytes that would be needed if no two blocks shared memory.
+  /// The bytes of storage for intermediate values on this worker.
   std::size_t bytes_held() const { return steps_.bytes_held(); }
+  /// The bytes of storage that this worker would need if no two blocks shared memory.
   std::size_t bytes_without_sharing() const { return steps_.unshared_bytes(); }
 
   /// The estimated times of all operations and movements of a call and its backward pass. The times are the same on all
@@ -152,18 +152,19 @@ class bound_program {
       if constexpr (std::is_same_v<tensor, sharded_tensor<T>>) return program.template run<Result>(arguments);
       else return tensor_traits::template run<Result>(program, arguments);
     }();
-    result_ = detail::outside_result(steps_, y, result_number_);
+    result_ = detail::outside_result(steps_, y, result_block_number_);
     steps_.begin_backward();
     if (gradients_of.empty()) return;
     const sharding place = detail::cotangent_sharding(y.layout());
     detail::run_backward(y, cotangent_.template recorded<Result>(steps_, mesh_, place, y.extents()));
     for (const std::size_t i : gradients_of) {
-      std::uint32_t& number = gradient_numbers_.emplace_back();
+      std::uint32_t& number = gradient_block_numbers_.emplace_back();
       gradients_.push_back(tensor_traits::transform(
           arguments[i], [&](const auto& x) { return detail::outside_result(steps_, detail::gradient_of(x), number); }));
     }
   }
-  void release_all() {
+  /// Releases the blocks of the caller that the last call, or backward, has read.
+  void release_arguments() {
     for (detail::outside_argument& one : inputs_) one.memory = {};
     cotangent_.memory = {};
   }
@@ -174,10 +175,10 @@ class bound_program {
   detail::outside_argument cotangent_;
   sharded_tensor<Result> result_;
   std::vector<tensor> gradients_;
-  std::uint32_t result_number_ = 0;
-  std::vector<std::uint32_t> gradient_numbers_;
-  std::uint64_t fingerprint_ = 0;
-  bool is_called_ = false;
+  std::uint32_t result_block_number_ = 0;
+  std::vector<std::uint32_t> gradient_block_numbers_;
+  std::uint64_t fingerprint_ = 0;  ///< of the program, its mesh and the options of binding
+  bool is_called_ = false;         ///< whether a call was made, with gradients, after which backward() may run once
 };
 
 }  // namespace partita

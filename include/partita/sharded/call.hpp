@@ -22,8 +22,7 @@ class traced;
 
 namespace detail {
 
-/// The number of the kind of a tensor: 1 for a typed tensor, 2 for a run-time tensor, 3 for a traced value, 0 for any
-/// other type. A class derived from a tensor has the number of its base class.
+/// The number of a kind of tensors; see tensor_kind. A class derived from a tensor has the number of its base class.
 template <class T, auto Layout>
 std::integral_constant<int, 1> kind_of_tensor(const typed_sharded<T, Layout>*);
 template <class T>
@@ -31,6 +30,7 @@ std::integral_constant<int, 2> kind_of_tensor(const sharded_tensor<T>*);
 std::integral_constant<int, 3> kind_of_tensor(const traced*);
 std::integral_constant<int, 0> kind_of_tensor(...);
 
+/// The kind of the type X: 0 for a plain array, 1 for a typed tensor, 2 for a run-time tensor, 3 for a traced value.
 template <class X>
 inline constexpr int tensor_kind = decltype(kind_of_tensor(static_cast<const std::remove_cvref_t<X>*>(nullptr)))::value;
 
@@ -64,6 +64,7 @@ concept tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (tensor_
 template <class L, class R>
 concept any_tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (any_tensor<L> || any_tensor<R>);
 
+/// The tensor x with a layout that is known at run time. A plain array becomes a tensor without a mesh.
 template <class T, auto Layout>
 const sharded_tensor<T>& as_run_time(const typed_sharded<T, Layout>& x) {
   return x.run_time_tensor();
@@ -84,6 +85,12 @@ xt::xtensor<T, N> as_array(const sharded_tensor<T>& y) {
   return y.template whole<N>();
 }
 
+template <class X>
+shape_list operand_extents(const X& x) {
+  if constexpr (tensor_value<X>) return x.extents();
+  else return shape_of(x);
+}
+
 /// The layouts of the operands and of the result of an operation, which follow from the types of the operands.
 template <std::size_t N>
 struct inferred_layouts {
@@ -91,7 +98,7 @@ struct inferred_layouts {
   sharding result{};
 };
 template <class Op, auto... Layout>
-consteval auto infer_layouts() {
+consteval auto infer_layouts() {  ///< by propagation
   constexpr std::size_t n = sizeof...(Layout);
   const spec specs[] = {spec(layout_of_name<Layout>, shape_list::filled(layout_of_name<Layout>.rank(), dynamic))...};
   const propagation p = propagate(specs[0].layout.on, Op::rule(shape_span(spec_list(specs, n))), spec_list(specs, n));
@@ -107,27 +114,27 @@ inline constexpr auto op_layouts = infer_layouts<Op, Layout...>();
 /// The length of the name of the layout of a result, and the name itself. The type of the name depends on the length
 /// only: g++ 12 fails if a sharding is a template argument of this type.
 template <class Op, auto... Layout>
-inline constexpr std::size_t inferred_size = layout_text(op_layouts<Op, Layout...>.result).size();
+inline constexpr std::size_t inferred_name_length = layout_text(op_layouts<Op, Layout...>.result).size();
 template <class Op, auto... Layout>
-inline constexpr layout_name<inferred_size<Op, Layout...>> inferred_name =
-    make_layout_name<inferred_size<Op, Layout...>>(op_layouts<Op, Layout...>.result);
+inline constexpr layout_name<inferred_name_length<Op, Layout...>> inferred_layout_name =
+    make_layout_name<inferred_name_length<Op, Layout...>>(op_layouts<Op, Layout...>.result);
 
 template <class Op, std::size_t... Rank>
-consteval std::size_t result_rank() {
+consteval std::size_t result_rank() {  ///< of Op on operands of the ranks Rank
   const shape_list shapes[] = {shape_list::filled(Rank, dynamic)...};
   const shape_span span(shapes, sizeof...(Rank));
   return bind_shapes(Op::rule(span), span).rank(sizeof...(Rank));
 }
 
-/// Whether resharding a tensor from `own_layout` to `read` moves no elements, tested with extents of 5040.
+/// Whether resharding a tensor from `own_layout` to `read` moves no elements, tested with extents of 5040, a multiple
+/// of most small mesh sizes.
 constexpr bool moves_no_elements(const sharding& own_layout, const sharding& read) {
   sharding from = own_layout, to = read;
   from.open = from.must_replicate = from.reduced_over = to.open = to.must_replicate = to.reduced_over = 0;
-  return moved_bytes(from, to, shape_list::filled(own_layout.rank(), 5040), 1) ==
-         0;  // 5040 is a multiple of most small mesh sizes
+  return moved_bytes(from, to, shape_list::filled(own_layout.rank(), 5040), 1) == 0;
 }
 template <class Op, auto... Layout>
-consteval bool operands_need_no_move() {
+consteval bool operands_need_no_forbidden_move() {
   std::size_t i = 0;
   return ((!layout_of_name<Layout>.on.requires_explicit_reshards ||
            moves_no_elements(layout_of_name<Layout>, op_layouts<Op, Layout...>.operands[i++])) &&
@@ -140,6 +147,7 @@ consteval layouts_over_features infer_feature_layouts() {
   const spec_list all(specs, sizeof...(Layout));
   return layouts_of_features<Op>(Op::rule(shape_span(all)), all);
 }
+/// The layouts of operands and result of an operation that is executed over sharded features; see in_windows.hpp.
 template <class Op, auto... Layout>
 inline constexpr auto feature_layouts = infer_feature_layouts<Op, Layout...>();
 template <class Op, auto... Layout>
@@ -147,12 +155,13 @@ inline constexpr layout_name<layout_text(feature_layouts<Op, Layout...>.result).
     make_layout_name<layout_text(feature_layouts<Op, Layout...>.result).size()>(feature_layouts<Op, Layout...>.result);
 
 template <class Op, auto Layout>
-inline constexpr sharding named_layout_along_cuts = layout_along_cuts<Op>(layout_of_name<Layout>);
+inline constexpr sharding result_layout_along_cuts = layout_along_cuts<Op>(layout_of_name<Layout>);
 template <class Op, auto Layout>
-inline constexpr layout_name<layout_text(named_layout_along_cuts<Op, Layout>).size()> name_of_layout_along_cuts =
-    make_layout_name<layout_text(named_layout_along_cuts<Op, Layout>).size()>(named_layout_along_cuts<Op, Layout>);
+inline constexpr layout_name<layout_text(result_layout_along_cuts<Op, Layout>).size()> result_layout_name_along_cuts =
+    make_layout_name<layout_text(result_layout_along_cuts<Op, Layout>).size()>(result_layout_along_cuts<Op, Layout>);
+/// Whether an operation on operands of these layouts is executed by run_along_cuts().
 template <class Op, auto... Layout>
-constexpr bool has_typed_layout_along_cuts() {
+constexpr bool is_run_along_cuts() {
   if constexpr (works_along_cuts<Op> && sizeof...(Layout) == 1)
     return (is_sharded_along<Op>(layout_of_name<Layout>) && ...);
   else return false;
@@ -198,24 +207,24 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
     if constexpr (has_equal_layouts<Op, Layout...>()) {
       const std::array states{static_cast<const tensor_state<element>*>(x.run_time_tensor().state().get())...};
       if (are_compatible_states(states))
-        return typed_sharded<element, inferred_name<Op, Layout...>>(
+        return typed_sharded<element, inferred_layout_name<Op, Layout...>>(
             run_row_function(op.template row_call<element>(), op.fingerprint(), Op::name(), states));
     }
     const std::vector<sharded_tensor<element>> operands{x.run_time_tensor()...};
-    if constexpr (has_typed_layout_along_cuts<Op, Layout...>()) {
-      return typed_sharded<element, name_of_layout_along_cuts<Op, Layout...>>(run_along_cuts(op, operands[0]));
+    if constexpr (is_run_along_cuts<Op, Layout...>()) {
+      return typed_sharded<element, result_layout_name_along_cuts<Op, Layout...>>(run_along_cuts(op, operands[0]));
     } else if constexpr (has_sharded_features<Op>(layout_of_name<Layout>...)) {
       return typed_sharded<element, feature_layout_name<Op, Layout...>>(
           run_over_features(op, bind_operation<sizeof...(T)>(op, operands), operands, &feature_layouts<Op, Layout...>));
     } else {
-      static_assert(operands_need_no_move<Op, Layout...>(),
+      static_assert(operands_need_no_forbidden_move<Op, Layout...>(),
                     "partita: requires operands that need not be moved, as their mesh has no_implicit_reshard(); "
                     "reshard<m.layout(...)>(x) them before");
       const auto& layouts = op_layouts<Op, Layout...>;
       auto y = run_operation<element>(bind_operation<sizeof...(T)>(op, operands), operands,
                                       {layouts.operands.data(), &layouts.result});
       if (!y.layout().same_layout(layouts.result)) y = reshard(y, layouts.result);
-      return typed_sharded<element, inferred_name<Op, Layout...>>(std::move(y));
+      return typed_sharded<element, inferred_layout_name<Op, Layout...>>(std::move(y));
     }
   } else {
     return rejected_call{};

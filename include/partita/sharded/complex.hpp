@@ -19,9 +19,9 @@
 namespace partita {
 namespace element_functions {
 
-// Properties of element functions that accept complex elements and give results of the same type.
+/// Properties of element functions that accept complex elements and give results of the same type.
 inline constexpr element_properties additive_complex_properties = with_complex_derivative(additive_properties),
-                                    complex_number = with_complex_derivative(arithmetic_function);
+                                    complex_properties = with_complex_derivative(arithmetic_function);
 inline constexpr element_function real_part{
     "real", additive_complex_properties, apply_if_complex([](auto z) { return decltype(z)(z.real()); }),
     derivative_from<0, &detail::additive_rule>(apply_if_complex([](auto dy) { return decltype(dy)(dy.real()); }))};
@@ -35,10 +35,10 @@ inline constexpr auto abs_derivative =
 inline constexpr auto angle_derivative =
     apply_if_complex([](auto z) { return z == decltype(z)(0) ? z : decltype(z)(-z.imag(), z.real()) / std::norm(z); });
 inline constexpr element_function absolute_value{
-    "abs", complex_number, apply_if_complex([](auto z) { return decltype(z)(std::abs(z)); }),
+    "abs", complex_properties, apply_if_complex([](auto z) { return decltype(z)(std::abs(z)); }),
     derivative_from_x(apply_if_complex([](auto dy, auto z) { return dy.real() * decltype(abs_derivative)()(z); }))};
 inline constexpr element_function angle_of{
-    "angle", complex_number, apply_if_complex([](auto z) { return decltype(z)(std::arg(z)); }),
+    "angle", complex_properties, apply_if_complex([](auto z) { return decltype(z)(std::arg(z)); }),
     derivative_from_x(apply_if_complex([](auto dy, auto z) { return dy.real() * decltype(angle_derivative)()(z); }))};
 
 }  // namespace element_functions
@@ -100,7 +100,7 @@ sharded_tensor<T> apply_complex_to_real(const sharded_tensor<std::complex<T>>& i
 /// An element function from complex to real numbers in a traced program.
 template <const auto& F>
 struct complex_to_real_function {
-  using operand_type = std::complex<double>;
+  using operand_type = std::complex<double>;  ///< a placeholder for both precisions, as result_type is
   using result_type = double;
   static constexpr partita::rule rule(const shape_span& shapes) { return elements_op<F>::rule(shapes); }
   template <class T>
@@ -108,8 +108,8 @@ struct complex_to_real_function {
     return apply_complex_to_real<F>(z[0]);
   }
 };
-struct real_to_complex_function {
-  using operand_type = double;
+struct real_to_complex_function {  ///< to_complex in a traced program
+  using operand_type = double;     ///< a placeholder for both precisions, as result_type is
   using result_type = std::complex<double>;
   static constexpr partita::rule rule(const shape_span& shapes) {
     return operation{"to_complex", element_functions::additive_complex_properties.rule, {}}(shapes);
@@ -145,15 +145,11 @@ inline void require_equal_parts(const shape_list& a, const shape_list& b) {
                       << a << " and " << b << "; reshape one of them");
 }
 template <class T>
-void require_equal_parts(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
+sharded_tensor<std::complex<T>> combine_complex(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
   require_equal_parts(a.extents(), b.extents());
   if (a.state()->on != b.state()->on)
     throw partition_error(
         "partita::to_complex(re, im): requires tensors on one mesh of one world; make them from the same mesh");
-}
-template <class T>
-sharded_tensor<std::complex<T>> combine_complex(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
-  require_equal_parts(a, b);
   return join_parts<T>({a, b});
 }
 

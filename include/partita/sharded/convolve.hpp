@@ -31,9 +31,7 @@ namespace detail {
 
 template <std::size_t D, class X>
 consteval bool has_feature_rank() {
-  if constexpr (tensor_kind<X> == 0) return rank_of<X> == D + 2;
-  else if constexpr (tensor_kind<X> == 1) return std::remove_cvref_t<X>::rank() == D + 2;
-  else return true;
+  return static_rank<X>() == D + 2 || static_rank<X>() == dynamic;
 }
 
 template <std::size_t D>

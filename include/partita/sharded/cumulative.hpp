@@ -15,10 +15,10 @@ namespace detail {
 /// The common part of operations that combine each element with all elements before it along dimension D by R.
 template <class R, std::size_t D>
 struct cumulative {
-  using carried = R;
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t along = std::uint32_t{1} << D;
-  static constexpr std::size_t parameters = 1;
+  using carried = R;                                             ///< the reduction that combines the totals of blocks
+  static constexpr bool on_integers = true;                      ///< also in traced programs
+  static constexpr std::uint32_t along = std::uint32_t{1} << D;  ///< a bit for the dimension along which it works
+  static constexpr std::size_t parameters = 1;                   ///< the number of data members, equal on all workers
   bool reversed_order = false;  ///< true: combines each element with all elements after it, not before it
 
   explicit cumulative(bool reversed = false) : reversed_order(reversed) {}
@@ -32,7 +32,7 @@ struct cumulative {
 /// Computes h[k] = b[k] + a[k] h[k - 1] as a scan. The operand holds a at index 0 of its first dimension and b at index
 /// 1; the result holds the cumulative products of a at index 0 and h at index 1. If a[k] is 0, then h[k] is b[k].
 struct recurrence {
-  static constexpr std::size_t tuple_size = 2;
+  static constexpr std::size_t tuple_size = 2;  ///< a and b, or a cumulative product and h
   template <class T>
   static constexpr std::array<T, 2> identity() {
     return {T(1), T(0)};
@@ -44,7 +44,7 @@ struct recurrence {
   }
 };
 template <std::size_t D>
-struct recurrence_operation : cumulative<recurrence, D> {
+struct recurrence_operation : cumulative<recurrence, D> {  ///< along dimension D
   static constexpr bool is_linear = false;
   using cumulative<recurrence, D>::cumulative;
   static constexpr partita::rule rule(const shape_span& x) {
@@ -58,9 +58,9 @@ inline constexpr element_function is_earlier_extreme{"comes from before", arithm
                                                      no_derivative()};
 
 template <class R, std::size_t D>
-struct cumulative_operation : cumulative<R, D> {
+struct cumulative_operation : cumulative<R, D> {  ///< cumsum, cumprod, cummax or cummin
   static constexpr bool is_linear = is_linear_reduction<R>, on_complex = is_linear || std::is_same_v<R, product_t>;
-  static constexpr std::uint32_t adjoint_reads = is_linear ? 0 : 3;
+  static constexpr std::uint32_t adjoint_reads = is_linear ? 0 : 3;  ///< bit mask: nothing, or x and y
   using cumulative<R, D>::cumulative;
 
   static constexpr partita::rule rule(const shape_span& x) {
@@ -105,8 +105,6 @@ struct cumulative_operation : cumulative<R, D> {
     return squeeze(apply_op(slice_operation<0>{{interval{1, 2}}}, both), dimensions<0>);
   }
 };
-template <std::size_t D>
-using cumsum_operation = cumulative_operation<sum_t, D>;
 
 template <class R, class X, std::size_t D>
 auto cumulative_call(const X& x) {

@@ -12,11 +12,11 @@ namespace partita {
 namespace detail {
 
 struct drop_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads dy only
-  static constexpr std::size_t parameters = 2;
+  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads dy only
+  static constexpr std::size_t parameters = 2;       ///< the number of data members, equal on all workers
   dropout_options options;
-  std::uint64_t step;
+  std::uint64_t step;  ///< the number of the training step, for a new mask in each step
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::add(x).named("drop"); }
   template <class T>

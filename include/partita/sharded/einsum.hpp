@@ -14,14 +14,14 @@ namespace detail {
 /// Einsum notation as a template argument.
 template <std::size_t N>
 struct einsum_notation {
-  char letters[N]{};
+  char letters[N]{};                                   ///< the notation and a final 0
   constexpr einsum_notation(const char (&given)[N]) {  // NOLINT: a literal is a notation
     for (std::size_t k = 0; k < N; ++k) letters[k] = given[k];
   }
 };
 template <auto Notation>
 struct einsum_op {
-  static constexpr bool uses_matrix_product = true;
+  static constexpr bool uses_matrix_product = true;  ///< so that a bound operation sets the product of BLAS
   static constexpr partita::rule rule(const shape_span&) { return partita::rule(Notation.letters).named("einsum"); }
   applied_operation make_applied_operation(const partita::rule& r) const {
     return {r, r.operand_count == 1 ? block_work::sum_or_repeat : block_work::product};

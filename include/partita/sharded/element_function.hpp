@@ -14,6 +14,7 @@
 namespace partita {
 namespace detail {
 
+/// How an element function treats integer elements; see element_properties::integer_elements.
 enum class integer_support : std::uint8_t { allowed, parameters_converted, truncated, rejected };
 /// How an element function treats complex elements: as a compile-time error; as a holomorphic function, whose
 /// derivatives get the conjugates of the values that they read; or by derivatives that are declared for complex
@@ -25,7 +26,7 @@ enum class complex_support : std::uint8_t { rejected, holomorphic, complex_deriv
 template <unsigned Reads, operation::rule_maker Rule, class Function>
 struct element_derivative {
   static constexpr unsigned read_mask = Reads;
-  static constexpr operation::rule_maker rule = Rule;
+  static constexpr operation::rule_maker rule = Rule;  ///< of the derivative as an operation
   using function = Function;
 };
 
@@ -137,13 +138,13 @@ constexpr auto reading_y(Function f) {
 }
 /// The derivative of a function whose cotangent is passed to the operand unchanged.
 struct identity_derivative {
-  static constexpr unsigned read_mask = 0;
+  static constexpr unsigned read_mask = 0;  ///< it reads only the cotangent
 };
 using passed_on PARTITA_FORMER_NAME("use identity_derivative") = identity_derivative;
 /// The derivative of piecewise constant functions such as floor, which is 0 wherever it exists. A backward pass through
 /// such a function passes no cotangent to this operand.
 struct no_derivative {
-  static constexpr unsigned read_mask = 0;
+  static constexpr unsigned read_mask = 0;  ///< it reads nothing
 };
 
 /// A function of one to three elements, and of up to four numbers that are parameters of a call:
@@ -160,9 +161,10 @@ struct element_function {
                 "partita::element_function: requires one to three operands, and a derivative for each: "
                 "derivative_from_x(f), derivative_from_y(f), identity_derivative() or no_derivative()");
   static_assert(std::is_empty_v<Value>, "partita::element_function: requires a function without captures");
-  static constexpr std::size_t operands = sizeof...(Derivative);
+  static constexpr std::size_t operands = sizeof...(Derivative);  ///< the number of operands
+  /// The number of numbers that a call passes besides the operands.
   static constexpr std::size_t parameters = detail::parameter_count_of<Value>(std::make_index_sequence<operands>());
-  using value = Value;
+  using value = Value;  ///< the type of the function of elements
   template <std::size_t I>
   using derivative = std::tuple_element_t<I, std::tuple<Derivative...>>;
 
@@ -211,8 +213,7 @@ template <const auto& F>
 inline constexpr gradient_name name_of_gradient{F.name};
 template <const auto& F, std::size_t I, class Function, std::size_t... Operand>
 constexpr auto gradient_function(std::index_sequence<Operand...>) {
-  using derivative = derivative_of<F, I>;
-  return element_function(name_of_gradient<F>.letters, {derivative::rule}, Function(),
+  return element_function(name_of_gradient<F>.letters, {derivative_of<F, I>::rule}, Function(),
                           (static_cast<void>(Operand), no_derivative())...);
 }
 /// The derivative of F by operand I, as an element function of the cotangent and of the values that it reads.
@@ -236,6 +237,7 @@ struct conjugated_function {
     else return V(x.real(), -x.imag());
   }
 };
+/// The same derivative of a holomorphic function for complex elements.
 template <const auto& F, std::size_t I>
 inline constexpr auto conjugated_gradient =
     gradient_function<F, I, conjugated_function<typename derivative_of<F, I>::function>>(

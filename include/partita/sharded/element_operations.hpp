@@ -53,14 +53,10 @@ consteval bool are_of_one_rank() {
 /// of the operands determine only ranks.
 template <class L, class R, std::ptrdiff_t... D>
 consteval broadcast_verdict verdict_on_ranks() {
-  const auto unknown = [](std::size_t rank) {
-    shape_list extents;
-    for (std::size_t d = 0; d < rank; ++d) extents.push_back(dynamic);
-    return extents;
-  };
   constexpr std::size_t l = rank_of_operand<L>(), r = rank_of_operand<R>();
   if (l == dynamic || r == dynamic) return {};
-  return judge_array_broadcast(unknown(l), unknown(r), broadcast_dimensions_t<D...>::list());
+  return judge_array_broadcast(shape_list::filled(l, dynamic), shape_list::filled(r, dynamic),
+                               broadcast_dimensions_t<D...>::list());
 }
 
 /// Applies an element function to two tensors of the same rank, or to tensors of which the smaller one is placed at

@@ -235,6 +235,6 @@ void begin(const X&) {
                 "x.local(), or call x.for_each_local(f)");
 }
 template <detail::tensor_value X>
-void end(const X&) {}
+void end(const X&) {}  ///< Fallback; see begin.
 
 }  // namespace partita

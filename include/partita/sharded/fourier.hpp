@@ -22,10 +22,10 @@ namespace detail {
 template <std::size_t... D>
 inline constexpr std::uint32_t dimension_mask = ((D < most_dimensions ? std::uint32_t{1} << D : 0U) | ... | 0U);
 template <std::size_t... D>
-inline constexpr std::uint32_t leading_mask = dimension_mask<D...> & ~(std::uint32_t{1} << last_of<D...>);
+inline constexpr std::uint32_t mask_without_last = dimension_mask<D...> & ~(std::uint32_t{1} << last_of<D...>);
 
-/// The layouts of the results of transforms. No sharding is a template argument of these variables, because g++ 12
-/// fails on such an argument.
+/// The layout of the result of a transform along the dimensions First, then along Then, both bit masks. No sharding is
+/// a template argument of these variables, because g++ 12 fails on such an argument.
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr sharding result_layout =
     layout_after_transform(layout_after_transform(layout_of_name<Layout>, First, First | Then), Then, First | Then);
@@ -80,8 +80,8 @@ auto real_transform_call(const char* name, const X& x, bool sine, std::size_t ty
   }
 }
 template <std::size_t... D, class X>
-auto half_spectrum_call(const X& x, fourier_norm norm) {
-  constexpr std::uint32_t all = dimension_mask<D...>, others = leading_mask<D...>;
+auto rfft_call(const X& x, fourier_norm norm) {
+  constexpr std::uint32_t all = dimension_mask<D...>, others = mask_without_last<D...>;
   constexpr std::size_t last = last_of<D...>;
   require_transform("rfft", operand_extents(x), {D...});
   const auto of = [&](const auto& z) {
@@ -98,8 +98,8 @@ auto half_spectrum_call(const X& x, fourier_norm norm) {
   }
 }
 template <std::size_t... D, class X>
-auto inverse_real_call(const X& x, std::size_t n, fourier_norm norm) {
-  constexpr std::uint32_t all = dimension_mask<D...>, others = leading_mask<D...>;
+auto irfft_call(const X& x, std::size_t n, fourier_norm norm) {
+  constexpr std::uint32_t all = dimension_mask<D...>, others = mask_without_last<D...>;
   constexpr std::size_t last = last_of<D...>;
   require_transform("irfft", operand_extents(x), {D...});
   require_half_spectrum("irfft(y, dimensions<...>, n)", operand_extents(x), last, n);
@@ -155,7 +155,7 @@ auto rfft(const X& x, dimensions_t<D...>, fourier_norm norm = fourier_norm::back
   constexpr bool takes = detail::real_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(takes,
                 "partita::rfft(x, dimensions<...>): requires real elements and dimensions that x has, each once");
-  if constexpr (takes) return detail::half_spectrum_call<D...>(x, norm);
+  if constexpr (takes) return detail::rfft_call<D...>(x, norm);
   else return detail::rejected_call{};
 }
 /// The inverse of rfft, which computes n real numbers along the last listed dimension: `irfft(y, dimensions<0, 1>, 8)`.
@@ -169,7 +169,7 @@ auto irfft(const X& y, dimensions_t<D...>, std::size_t n, fourier_norm norm = fo
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(
       takes, "partita::irfft(y, dimensions<...>, n): requires complex elements and dimensions that y has, each once");
-  if constexpr (takes) return detail::inverse_real_call<D...>(y, n, norm);
+  if constexpr (takes) return detail::irfft_call<D...>(y, n, norm);
   else return detail::rejected_call{};
 }
 

@@ -15,7 +15,7 @@ template <class X, class Indices>
 concept both_traced = tensor_kind<X> == 3 && tensor_kind<Indices> == 3;
 /// The extents of the first K dimensions of x.
 template <std::size_t K, class X>
-shape_list known_extents(const X& x, const char* call) {
+shape_list leading_extents(const X& x, const char* call) {
   shape_list all = operand_extents(x), first;
   if (all.size() < K)
     throw shape_error(text("partita::") << call << "<K>: requires x with at least K = " << K
@@ -24,6 +24,7 @@ shape_list known_extents(const X& x, const char* call) {
   return first;
 }
 
+/// The elements of `input` at indices along dimension `along`; see take_along_axis.
 template <class T, class I>
 sharded_tensor<T> take_along(const sharded_tensor<T>& input, const sharded_tensor<I>& given, std::size_t along) {
   constexpr const char* call = "take_along_axis(x, indices, dimensions<D>)";
@@ -57,6 +58,7 @@ sharded_tensor<T> take_along(const sharded_tensor<T>& input, const sharded_tenso
   return take_rows(b, x, call);
 }
 
+/// The rows of `input` at indices of its first K dimensions; see gather_nd.
 template <std::size_t K, class T, class I>
 sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tensor<I>& given) {
   constexpr const char* call = "gather_nd<K>(x, indices)";
@@ -220,14 +222,14 @@ template <std::size_t K, class X, class Indices, class Updates>
 auto scatter_add_nd(const X& x, const Indices& indices, const Updates& updates) {
   static_assert(K > 0, "partita::scatter_add_nd<K>(x, indices, updates): requires K of 1 or more");
   return detail::apply_updates<false>(
-      detail::scatter_add_nd_operation<K>{detail::known_extents<K>(x, "scatter_add_nd")}, "scatter_add_nd", x, indices,
-      updates);
+      detail::scatter_add_nd_operation<K>{detail::leading_extents<K>(x, "scatter_add_nd")}, "scatter_add_nd", x,
+      indices, updates);
 }
 template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto scatter_nd(const X& x, const Indices& indices, const Updates& updates) {
   static_assert(K > 0, "partita::scatter_nd<K>(x, indices, updates): requires K of 1 or more");
-  return detail::apply_updates<true>(detail::scatter_add_nd_operation<K>{detail::known_extents<K>(x, "scatter_nd")},
+  return detail::apply_updates<true>(detail::scatter_add_nd_operation<K>{detail::leading_extents<K>(x, "scatter_nd")},
                                      "scatter_nd", x, indices, updates);
 }
 

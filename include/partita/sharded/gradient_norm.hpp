@@ -26,7 +26,7 @@ auto list_gradients(const std::tuple<G...>& gradients) {
 
 /// The layout that a tensor of layout s gets when its pending sums are taken. Each axis with a pending sum shards a
 /// dimension of the result if possible, so that no two workers sum the same elements.
-PARTITA_DECL sharding drop_reductions(const sharding& s, const shape_list& extents);
+PARTITA_DECL sharding reduced_layout(const sharding& s, const shape_list& extents);
 
 /// Whether this worker counts its block in the norm. Of the workers that hold the same block, only the first one (with
 /// coordinate 0 along the mesh axes that do not shard the tensor) counts it.
@@ -84,7 +84,7 @@ template <class... G>
 double global_norm(const std::tuple<G...>& gradients) {
   auto all = detail::list_gradients(gradients);
   for (auto& g : all)
-    if (g.layout().is_partial()) g = reshard(g, detail::drop_reductions(g.layout(), g.extents()));
+    if (g.layout().is_partial()) g = reshard(g, detail::reduced_layout(g.layout(), g.extents()));
   return detail::norm_of_list(all);
 }
 

@@ -51,10 +51,10 @@ void require_representable_indices(const shape_list& extents, const char* call) 
 }
 
 struct one_hot_operation {
-  static constexpr bool on_integers = true, on_complex = false;
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
-  static constexpr std::size_t parameters = 1;
-  std::size_t classes;
+  static constexpr bool on_integers = true, on_complex = false;  ///< accepts integers, rejects complex elements
+  static constexpr std::uint32_t adjoint_reads = 0;              ///< bit mask; 0: the adjoint reads extents only
+  static constexpr std::size_t parameters = 1;                   ///< the number of data members, equal on all workers
+  std::size_t classes;                                           ///< the number of classes
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::one_hot(dynamic)(x); }
   shape_list result_extents(const shape_span& x) const {
@@ -78,8 +78,8 @@ struct one_hot_operation {
 
 template <std::size_t D, bool Least = false>
 struct argmax_operation {
-  static constexpr bool on_integers = true, on_complex = false;
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
+  static constexpr bool on_integers = true, on_complex = false;  ///< accepts integers, rejects complex elements
+  static constexpr std::uint32_t adjoint_reads = 0;              ///< bit mask; 0: the adjoint reads extents only
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::argmax({static_cast<std::ptrdiff_t>(D)}).named(Least ? "argmin" : "argmax")(x);
   }

@@ -28,10 +28,10 @@ namespace detail {
 /// The target of each class for each label: the weight of the class, times the share of the label that the class gets
 /// by label smoothing.
 struct class_targets {
-  static constexpr std::size_t ignored = ~std::size_t{0};
+  static constexpr std::size_t ignored = ~std::size_t{0};  ///< in place of a class number
   std::shared_ptr<const std::vector<std::size_t>> labels;  ///< class numbers in C order, or `ignored`
-  std::shared_ptr<const std::vector<double>> weights;
-  double smoothing = 0;
+  std::shared_ptr<const std::vector<double>> weights;      ///< one for each class
+  double smoothing = 0;                                    ///< the share of a label that is spread over all classes
   shape_list label_extents{};
 
   double target_of(std::size_t label, std::size_t c) const {
@@ -68,9 +68,9 @@ void for_each_target(const class_targets& targets, const tensor_part<T>& block, 
 /// result has dimension D of classes again.
 template <std::size_t D>
 struct weigh_classes_adjoint_operation {
-  static constexpr bool on_complex = false;
-  static constexpr std::uint32_t adjoint_reads = 0;
-  static constexpr std::size_t parameters = 1;
+  static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
+  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
   class_targets targets;
 
   static constexpr partita::rule rule(const shape_span& dy) {
@@ -103,9 +103,9 @@ struct weigh_classes_adjoint_operation {
 /// because it may be infinite.
 template <std::size_t D>
 struct weigh_classes_operation {
-  static constexpr bool on_complex = false;
-  static constexpr std::uint32_t adjoint_reads = 0;
-  static constexpr std::size_t parameters = 1;
+  static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
+  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
   class_targets targets;
 
   static constexpr partita::rule rule(const shape_span& x) {

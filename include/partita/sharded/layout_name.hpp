@@ -18,7 +18,7 @@ struct layout_name {
 
 namespace detail {
 
-constexpr text layout_text(const sharding& s) {
+constexpr text layout_text(const sharding& s) {  ///< the text that a layout_name holds
   text all;
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     all << (a == 0 ? "" : ",") << s.on.axes[a].name() << '=' << s.on.size(a);
@@ -36,42 +36,42 @@ constexpr text layout_text(const sharding& s) {
 template <std::size_t Letters>
 class layout_reader {
  public:
-  constexpr explicit layout_reader(const layout_name<Letters>& name) : c_(name.characters) {}
+  constexpr explicit layout_reader(const layout_name<Letters>& name) : next_(name.characters) {}
 
   constexpr sharding read() {
     mesh m;
-    while (*c_ != ' ') {
+    while (*next_ != ' ') {
       char axis_name[axis::most_letters + 1]{};
-      for (std::size_t k = 0; *c_ != '='; ++k) axis_name[k] = *c_++;
-      ++c_;
+      for (std::size_t k = 0; *next_ != '='; ++k) axis_name[k] = *next_++;
+      ++next_;
       std::size_t size = 0;
-      while (*c_ >= '0' && *c_ <= '9') size = 10 * size + static_cast<std::size_t>(*c_++ - '0');
+      while (*next_ >= '0' && *next_ <= '9') size = 10 * size + static_cast<std::size_t>(*next_++ - '0');
       m.push_back(axis(axis_name, size));
-      if (*c_ == ',') ++c_;
-      if (*c_ == '!') ++c_, m.requires_explicit_reshards = true;
+      if (*next_ == ',') ++next_;
+      if (*next_ == '!') ++next_, m.requires_explicit_reshards = true;
     }
-    ++c_;
-    sharding s(m, *c_ == '(' ? 1 : 0);
-    c_ += s.rank() == 0 ? 6 : 1;  // skips "scalar", or a parenthesis
-    while (s.rank() != 0 && *c_ != ')') {
+    ++next_;
+    sharding s(m, *next_ == '(' ? 1 : 0);
+    next_ += s.rank() == 0 ? 6 : 1;  // skips "scalar", or a parenthesis
+    while (s.rank() != 0 && *next_ != ')') {
       std::size_t length = 0;
-      while (c_[length] != '+' && c_[length] != ',' && c_[length] != ')') ++length;
-      if (length > 0) s.cuts[s.dimensions - std::size_t{1}].push_back(m.number(c_, length));
-      c_ += length;
-      if (*c_ == '+') ++c_;
-      if (*c_ == ',') c_ += 2, ++s.dimensions;
+      while (next_[length] != '+' && next_[length] != ',' && next_[length] != ')') ++length;
+      if (length > 0) s.cuts[s.dimensions - std::size_t{1}].push_back(m.number(next_, length));
+      next_ += length;
+      if (*next_ == '+') ++next_;
+      if (*next_ == ',') next_ += 2, ++s.dimensions;
     }
-    if (s.rank() != 0) ++c_;
-    while (*c_ == ' ') {
-      const bool partial = *++c_ == 'p';
+    if (s.rank() != 0) ++next_;
+    while (*next_ == ' ') {
+      const bool partial = *++next_ == 'p';
       skip_word();
       pending_reduction kind = pending_reduction::none;
       if (partial) kind = read_kind();
       skip_word();  // skips "over"
       std::size_t length = 0;
-      while (c_[length] != ' ' && c_[length] != '\0') ++length;
-      const std::size_t a = m.number(c_, length);
-      c_ += length;
+      while (next_[length] != ' ' && next_[length] != '\0') ++length;
+      const std::size_t a = m.number(next_, length);
+      next_ += length;
       if (partial) s.pending[a] = kind;
       else s.reduced_over = static_cast<std::uint16_t>(s.reduced_over | 1U << a);
     }
@@ -80,22 +80,22 @@ class layout_reader {
 
  private:
   constexpr void skip_word() {
-    while (*c_ != ' ') ++c_;
-    ++c_;
+    while (*next_ != ' ') ++next_;
+    ++next_;
   }
   constexpr pending_reduction read_kind() {
     pending_reduction found = pending_reduction::none;
     for (std::size_t k = 1; k <= pending_reductions::size; ++k) {
       const char* name = name_of(static_cast<pending_reduction>(k));
       std::size_t n = 0;
-      while (name[n] != '\0' && name[n] == c_[n]) ++n;
-      if (name[n] == '\0' && c_[n] == ' ') found = static_cast<pending_reduction>(k);
+      while (name[n] != '\0' && name[n] == next_[n]) ++n;
+      if (name[n] == '\0' && next_[n] == ' ') found = static_cast<pending_reduction>(k);
     }
     skip_word();
     return found;
   }
 
-  const char* c_;
+  const char* next_;  ///< the next character to read
 };
 
 }  // namespace detail
@@ -105,9 +105,6 @@ template <auto Name>
 inline constexpr sharding layout_of_name = detail::layout_reader(Name).read();
 
 namespace detail {
-
-template <sharding S>
-inline constexpr std::size_t layout_text_length = layout_text(S).size();
 
 template <std::size_t Letters>
 constexpr layout_name<Letters> make_layout_name(const sharding& s) {
@@ -122,13 +119,13 @@ constexpr layout_name<Letters> make_layout_name(const sharding& s) {
 /// The name of a sharding, stored with exactly as many letters as it has. The type is written out because g++ 12 cannot
 /// deduce it.
 template <sharding S>
-inline constexpr layout_name<detail::layout_text_length<S>> name_of_layout =
-    detail::make_layout_name<detail::layout_text_length<S>>(S);
+inline constexpr layout_name<detail::layout_text(S).size()> name_of_layout =
+    detail::make_layout_name<detail::layout_text(S).size()>(S);
 
 namespace detail {
 
-// Names of layouts that are computed from the layout with a given name. No sharding is a template argument of these
-// variables, because g++ 12 fails on such an argument.
+/// The layout of the cotangent of a value whose layout has the name Name, and the name of this layout. No sharding is a
+/// template argument of these variables, because g++ 12 fails on such an argument.
 template <auto Name>
 inline constexpr sharding cotangent_layout = cotangent(layout_of_name<Name>);
 template <auto Name>

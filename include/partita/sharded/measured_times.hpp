@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -81,17 +80,17 @@ class measured_times final : public step_times {
   using tensor = sharded_tensor<T>;
   static constexpr std::size_t move_operation = ~std::size_t{0}, update_operation = move_operation - 1;
   static constexpr std::size_t run_count = 9;  ///< chosen: with nine runs, probably one run is undisturbed
-  struct timed_step {
-    std::uint64_t number;
-    std::size_t operation;  ///< the number of an operation, or `move_operation`, or `update_operation`
-    tensor_set gradients;
-    std::vector<sharding> layouts;
-    shape_list shape;  ///< the shape of a movement or an update
+  struct timed_step {                          ///< what is measured, and its time
+    std::uint64_t key;                         ///< a hash of what is measured
+    std::size_t operation;          ///< the number of an operation, or `move_operation`, or `update_operation`
+    tensor_set gradients;           ///< the operands whose gradients are measured; empty: the forward pass is
+    std::vector<sharding> layouts;  ///< of operands and result, or before and after a movement
+    shape_list shape;               ///< the shape of a movement or an update
     double seconds = 0;
   };
 
   double cached_or_measured_time(timed_step one) {
-    const auto [place, is_new] = time_index_.try_emplace(one.number, measured_steps_.size());
+    const auto [place, is_new] = time_index_.try_emplace(one.key, measured_steps_.size());
     if (is_new) {
       one.seconds = measure_step(one);
       measured_steps_.push_back(std::move(one));
@@ -108,7 +107,7 @@ class measured_times final : public step_times {
         detail::bound_steps steps;
         std::vector<tensor> held;
         std::vector<std::uint32_t> numbers;
-        record(one, steps, [&](const sharding& s, const shape_list& shape) {
+        record_step(one, steps, [&](const sharding& s, const shape_list& shape) {
           detail::outside_argument argument;
           const tensor x = argument.recorded<T>(steps, bound_mesh_, traced_function::closed_layout(s), shape);
           fill(x);
@@ -151,21 +150,20 @@ class measured_times final : public step_times {
     std::sort(all.begin(), all.end());
     return all[k];
   }
+  /// Measures one update of n elements by the optimiser with these options.
   template <class Options>
   static double update_time(const Options& optimiser, std::size_t n) {
     constexpr std::size_t states = detail::max_state_count<Options>;
     std::vector<T> memory((2 + states) * n, T(0.5));
     detail::flat_parameter<T, states> flat{n, memory.data(), memory.data() + n, {}, T(1)};
     for (std::size_t s = 0; s < detail::states_used(optimiser); ++s) flat.state[s] = memory.data() + (2 + s) * n;
-    const double from = seconds_now();
+    const double from = detail::bound_steps::seconds_now();
     detail::update(optimiser, 1, flat);
-    return seconds_now() - from;
+    return detail::bound_steps::seconds_now() - from;
   }
-  static double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
+  /// Records a step alone as a program. `make_outside_tensor` makes its operands from their layouts and extents.
   template <class Outside>
-  void record(const timed_step& one, detail::bound_steps& steps, const Outside& make_outside_tensor) {
+  void record_step(const timed_step& one, detail::bound_steps& steps, const Outside& make_outside_tensor) {
     const detail::scoped_value<detail::step_list*> now(detail::run_state.steps, &steps);
     if (one.operation == move_operation) {
       reshard(make_outside_tensor(one.layouts[0], one.shape), traced_function::closed_layout(one.layouts[1]));
@@ -195,8 +193,8 @@ class measured_times final : public step_times {
 
   traced_function program_;
   std::shared_ptr<detail::bound_mesh> bound_mesh_;
-  std::function<double(std::size_t)> time_of_update_;
-  std::unordered_map<std::uint64_t, std::size_t> time_index_;
+  std::function<double(std::size_t)> time_of_update_;          ///< measures an update of so many elements
+  std::unordered_map<std::uint64_t, std::size_t> time_index_;  ///< for each key, the index in measured_steps_
   std::vector<timed_step> measured_steps_;
 };
 

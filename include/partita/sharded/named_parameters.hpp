@@ -15,14 +15,9 @@
 namespace partita {
 namespace detail {
 
-template <class X>
-auto find_element() {
-  if constexpr (any_tensor<X>) return std::type_identity<element_of_tensor<X>>();
-  else return std::type_identity<void>();
-}
-/// The element type of a tensor; void for other types.
-template <class X>
-using element_or_none = typename decltype(find_element<X>())::type;
+/// X is a tensor or an array of elements T.
+template <class X, class T>
+concept has_elements_of_type = any_tensor<X> && std::is_same_v<element_of_tensor<X>, T>;
 
 }  // namespace detail
 
@@ -40,7 +35,7 @@ class parameter_ref {
     constexpr bool may_be_trained = detail::any_tensor<P> && !std::is_const_v<P>;
     static_assert(may_be_trained,
                   "partita::sharded_optimiser: requires parameters that are tensors and may be changed");
-    constexpr bool has_elements = may_be_trained && std::is_same_v<detail::element_or_none<P>, T>;
+    constexpr bool has_elements = may_be_trained && detail::has_elements_of_type<P, T>;
     static_assert(has_elements || !may_be_trained,
                   "partita::sharded_optimiser: requires parameters of the optimiser's element type");
     if constexpr (has_elements) {
@@ -53,8 +48,8 @@ class parameter_ref {
     }
   }
 
-  sharded_tensor<T> read() const { return read_value_(); }
-  T* data() const { return get_data_(); }
+  sharded_tensor<T> read() const { return read_value_(); }  ///< the value, as a tensor with a run-time layout
+  T* data() const { return get_data_(); }                   ///< this worker's block, which may be changed
   void write(const sharded_tensor<T>& value) const { write_value_(value); }
   const std::optional<sharding>& state_layout() const { return state_layout_; }
 

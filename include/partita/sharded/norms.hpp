@@ -14,7 +14,7 @@ namespace partita {
 /// The options of a local response norm, whose window is `size` channels.
 struct local_response_options {
   std::size_t size = 5;
-  double alpha = 1e-4, beta = 0.75, k = 1;
+  double alpha = 1e-4, beta = 0.75, k = 1;  ///< see normalise_locally
 };
 namespace detail {
 
@@ -28,16 +28,11 @@ struct channel_sums_op {
   }
   applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::sum_or_repeat}; }
 };
-/// The number of elements of one channel in all samples together.
-template <class X>
-double elements_per_channel(const X& x) {
-  double n = 1;
-  for (std::size_t d = 0; d < x.extents().size(); ++d) n *= d == 1 ? 1 : static_cast<double>(x.extents()[d]);
-  return n;
-}
 template <class X>
 auto channel_means(const X& x) {
-  return multiply(call(channel_sums_op{}, x), 1 / elements_per_channel(x));
+  double n = 1;  // the number of elements of one channel in all samples together
+  for (std::size_t d = 0; d < x.extents().size(); ++d) n *= d == 1 ? 1 : static_cast<double>(x.extents()[d]);
+  return multiply(call(channel_sums_op{}, x), 1 / n);
 }
 
 /// The rule of operations between images [n, (g c), ...] and one number per sample and group [n, g]. `images` and
@@ -84,8 +79,8 @@ struct shift_groups_operation;
 /// The operation x -> the sum of the elements of each sample and group.
 template <std::size_t Groups>
 struct group_sums_operation {
-  static constexpr bool on_complex = false;
-  static constexpr std::uint32_t adjoint_reads = 1;  // the adjoint reads only the extents and the layout of operand 0
+  static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
+  static constexpr std::uint32_t adjoint_reads = 1;  ///< bit mask: of operand 0 the adjoint reads extents and layout
   static constexpr partita::rule rule(const shape_span& x) {
     return rule_of_groups<Groups>("group_sums", 1, 0, true, x[0]);
   }
@@ -102,8 +97,8 @@ struct group_sums_operation {
 /// The operation (x, numbers) -> each element of x (or 0, if Adds is false) plus the number of its sample and group.
 template <std::size_t Groups, bool Adds>
 struct shift_groups_operation {
-  static constexpr bool on_complex = false;
-  static constexpr std::uint32_t adjoint_reads = 0;
+  static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
   static constexpr partita::rule rule(const shape_span& x) {
     return rule_of_groups<Groups>("shift_groups", 1, 1, false, x[0]).with(Adds ? linearity::additive : linearity::none);
   }
@@ -122,8 +117,8 @@ struct shift_groups_operation {
 /// The operation (x, numbers) -> each element of x times the number of its sample and group.
 template <std::size_t Groups>
 struct scale_groups_operation {
-  static constexpr bool on_complex = false;
-  static constexpr std::uint32_t adjoint_reads = 3;
+  static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
+  static constexpr std::uint32_t adjoint_reads = 3;  ///< bit mask: the adjoint reads operands 0 and 1
   static constexpr partita::rule rule(const shape_span& x) {
     return rule_of_groups<Groups>("scale_groups", 1, 1, false, x[0]);
   }
@@ -221,7 +216,7 @@ auto normalise_rms(const X& input, const Gamma& gamma, double epsilon = 1e-5) {
   return detail::call_with_tensor(input, [&](const auto& x) {
     const auto squares =
         multiply(detail::reduce_last_dimension<sum_t>(square(x)), 1 / detail::element_count_along<-1>(x));
-    return detail::align_ranks<element_functions::multiply>(divide(x, sqrt(add(squares, epsilon))), gamma);
+    return detail::apply_aligned<element_functions::multiply>(divide(x, sqrt(add(squares, epsilon))), gamma);
   });
 }
 

@@ -13,12 +13,6 @@ namespace detail {
 template <class Op>
 inline constexpr bool declares_rule = requires(const shape_span& shapes) { partita::rule(Op::rule(shapes)); };
 
-template <class X>
-shape_list operand_extents(const X& x) {
-  if constexpr (tensor_value<X>) return x.extents();
-  else return shape_of(x);
-}
-
 }  // namespace detail
 
 /// Applies an operation that `op` declares. `static constexpr rule rule(const shape_span&)` gives its rule from the

@@ -17,7 +17,7 @@ namespace partita {
 namespace detail {
 
 struct matmul_op {
-  static constexpr bool uses_matrix_product = true;
+  static constexpr bool uses_matrix_product = true;  ///< so that a bound operation sets the product of BLAS
   static constexpr partita::rule rule(const shape_span& shapes) { return rules::matmul(shapes); }
   applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::product}; }
 };

@@ -58,10 +58,10 @@ struct pad_operation;
 /// The operation that takes the elements of x in one interval along each of the dimensions D.
 template <std::size_t... D>
 struct slice_operation {
-  static constexpr bool on_integers = true, is_linear = true;
-  static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
-  static constexpr std::size_t parameters = 1;
+  static constexpr bool on_integers = true, is_linear = true;  ///< is_linear: pending sums of x stay pending
+  static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);  ///< a bit for each dimension D
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads extents only
+  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
   std::array<interval, sizeof...(D)> intervals;
 
   static constexpr partita::rule rule(const shape_span& x) {
@@ -88,7 +88,7 @@ struct slice_operation {
     copy_elements(x, corner_from_starts<D...>(y.shape.size(), starts), y, corner_from_starts<D...>(y.shape.size(), {}),
                   y.shape);
   }
-  short_list<interval> window(short_list<interval> box, const shape_list&) const {
+  short_list<interval> window(short_list<interval> box, const shape_list&) const {  ///< what a box of the result reads
     std::size_t k = 0;
     ((box[D] = {box[D].start + intervals[k].start, box[D].stop + intervals[k].start}, ++k), ...);
     return box;
@@ -97,21 +97,18 @@ struct slice_operation {
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     pad_operation<true, D...> back{};
     std::size_t k = 0;
-    const auto pad_box = [&](std::size_t d) {
-      back.margins[k] = {intervals[k].start, x.extents()[d] - intervals[k].stop};
-      ++k;
-    };
-    (pad_box(D), ...);
+    ((back.margins[k] = {intervals[k].start, x.extents()[D] - intervals[k].stop}, ++k), ...);
     return apply_op(back, dy);
   }
 };
 
+/// The operation that adds elements equal to `fill_value`, or zeros, before and after x along each of the dimensions D.
 template <bool Zeros, std::size_t... D>
 struct pad_operation {
-  static constexpr bool on_integers = true, is_linear = Zeros;
-  static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
-  static constexpr std::size_t parameters = 2;
+  static constexpr bool on_integers = true, is_linear = Zeros;  ///< is_linear: pending sums of x stay pending
+  static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);  ///< a bit for each dimension D
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads extents only
+  static constexpr std::size_t parameters = 2;       ///< the number of data members, equal on all workers
   std::array<margin, sizeof...(D)> margins{};
   double fill_value = 0;
 
@@ -151,23 +148,20 @@ struct pad_operation {
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
     slice_operation<D...> back{};
     std::size_t k = 0;
-    const auto slice_box = [&](std::size_t d) {
-      back.intervals[k] = {margins[k].before, margins[k].before + x.extents()[d]};
-      ++k;
-    };
-    (slice_box(D), ...);
+    ((back.intervals[k] = {margins[k].before, margins[k].before + x.extents()[D]}, ++k), ...);
     return apply_op(back, dy);
   }
 };
 
 template <std::size_t D, std::size_t Operands>
 struct concatenate_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
+  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads extents only
+  /// All operands are read in windows along dimension D; see reads_features.
   static constexpr std::uint32_t windowed = Operands < 32 ? (std::uint32_t{1} << Operands % 32) - 1U : 0U,
                                  features = std::uint32_t{1} << D;
-  static constexpr std::size_t anchor = Operands;
-  static constexpr bool sharded_only_in_programs = true;  // without tracing, dimension D of x is not sharded
+  static constexpr std::size_t anchor = Operands;         ///< the windows are positioned by the result
+  static constexpr bool sharded_only_in_programs = true;  ///< without tracing, dimension D of x is not sharded
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::concatenate(static_cast<std::ptrdiff_t>(D))(x);
   }
@@ -204,6 +198,7 @@ struct concatenate_operation {
   }
 };
 
+/// The parts of x of these extents along dimension D.
 template <std::size_t D, class X, std::size_t N>
 auto parts_of(const X& x, const std::array<std::size_t, N>& extents) {
   std::size_t start = 0;
@@ -217,9 +212,9 @@ auto parts_of(const X& x, const std::array<std::size_t, N>& extents) {
   }(std::make_index_sequence<N>());
 }
 template <std::size_t>
-using interval_in_dimension = interval;
+using interval_in_dimension = interval;  ///< one argument for each dimension of a call
 template <std::size_t>
-using margin_in_dimension = margin;
+using margin_in_dimension = margin;  ///< one argument for each dimension of a call
 
 }  // namespace detail
 

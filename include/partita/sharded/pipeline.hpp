@@ -70,7 +70,7 @@ class pipeline {
       detail::ensure_unique_memory(steps_, loss_, loss_block_number_);
       for (std::size_t s = 0; s < gradients_.size(); ++s)
         for (std::size_t k = 0; k < gradients_[s].size(); ++k)
-          detail::ensure_unique_memory(steps_, gradients_[s][k], gradient_numbers_[s][k]);
+          detail::ensure_unique_memory(steps_, gradients_[s][k], gradient_block_numbers_[s][k]);
       steps_.run(false);
     });
     x_.memory = targets_.memory = {};
@@ -108,7 +108,7 @@ class pipeline {
     const sharded_tensor<T> x = argument(0, 0, x_, options.rows);
     const sharded_tensor<T> targets = argument(stages - 1, 1, targets_, options.rows);
     parameters weights(stages), sums(stages);
-    parameters_.resize(stages), gradients_.resize(stages), gradient_numbers_.resize(stages);
+    parameters_.resize(stages), gradients_.resize(stages), gradient_block_numbers_.resize(stages);
     for (std::size_t s = 0; s < stages; ++s) {
       parameters_[s].resize(stages_[s].programs.front().inputs_.size() - stages_.arguments_before_parameters(s));
       for (std::size_t k = 0; k < parameters_[s].size(); ++k)
@@ -174,9 +174,10 @@ class pipeline {
     for (std::uint32_t s = 0; s < stages; ++s) {
       steps_.begin_task(number.of(numbers::backward, s, stages_.shape().micro_batches - 1));
       for (const sharded_tensor<T>& one : sums[s])
-        gradients_[s].push_back(detail::outside_result(steps_, one, gradient_numbers_[s].emplace_back()));
+        gradients_[s].push_back(detail::outside_result(steps_, one, gradient_block_numbers_[s].emplace_back()));
     }
   }
+  /// Returns sum + share * one, where the tensors have one element, and `sum` may be empty.
   static sharded_tensor<T> weighted_sum(const sharded_tensor<T>& sum, const sharded_tensor<T>& one, T share) {
     const auto& state = *one.state();
     const detail::tensor_block<T> y = detail::new_block<T>(state.block.shape);
@@ -189,6 +190,7 @@ class pipeline {
     return detail::tensor_of(state.on, one.layout(), one.extents(), y);
   }
 
+  /// Simulates the tasks to find their order, and binds the steps in this order.
   void plan_task_order(const pipeline_options& options) {
     pipeline_times times = options.times;
     const std::size_t stages = stages_.size();
@@ -261,17 +263,16 @@ class pipeline {
                              [&] { return text("partita::pipeline(x, targets, parameters)"); });
   }
 
-  // A mesh of all workers, over whose channels stages exchange results.
-  std::shared_ptr<detail::bound_mesh> all_workers_mesh_;
+  std::shared_ptr<detail::bound_mesh> all_workers_mesh_;  ///< stages exchange results over the channels of this mesh
   detail::pipeline_stages stages_;
-  pipeline_run run_;
+  pipeline_run run_;  ///< simulated
   detail::bound_steps steps_;
   detail::outside_argument x_, targets_;
-  std::vector<std::vector<detail::outside_argument>> parameters_;
+  std::vector<std::vector<detail::outside_argument>> parameters_;  ///< for each stage
   sharded_tensor<T> loss_;
   std::uint32_t loss_block_number_ = 0;
   parameters gradients_;
-  std::vector<std::vector<std::uint32_t>> gradient_numbers_;
+  std::vector<std::vector<std::uint32_t>> gradient_block_numbers_;
 };
 
 }  // namespace partita

@@ -14,8 +14,8 @@ namespace partita {
 
 /// A network of consecutive layers, and the number of workers that train it.
 struct pipeline_network {
-  std::size_t layers = 1, workers = 1;
-  std::size_t rows = 1;  ///< the number of rows of a batch
+  std::size_t layers = 1, workers = 1;  ///< the numbers of layers and of workers
+  std::size_t rows = 1;                 ///< the number of rows of a batch
   /// Returns the layers with numbers from `first` to `last` - 1 as a program on a mesh of `workers` workers, for a
   /// micro-batch of `rows` rows. The first input of the program is the result of the previous stage; its last value is
   /// the result for the next stage.
@@ -28,7 +28,7 @@ struct pipeline_search_options {
   mesh_link between{};                   ///< the link from one stage to the next
   std::size_t memory = ~std::size_t{0};  ///< the most bytes that each worker may use
   std::vector<std::size_t> stages{};     ///< the numbers of stages to try; empty: all divisors of the workers
-  std::vector<std::size_t> micro_batches{1, 2, 4, 8, 16, 32};
+  std::vector<std::size_t> micro_batches{1, 2, 4, 8, 16, 32};  ///< the numbers of micro-batches to try
   std::vector<pipeline_order> orders{pipeline_order::one_forward_one_backward, pipeline_order::gpipe,
                                      pipeline_order::zero_bubble};
   search_options layouts{};  ///< the options of the search of the layouts of each stage
@@ -36,14 +36,14 @@ struct pipeline_search_options {
 
 /// One stage of the found pipeline: its layers, the layouts of its inputs and weights, and the cost of a micro-batch.
 struct found_stage {
-  std::size_t first_layer = 0, end_layer = 0;
+  std::size_t first_layer = 0, end_layer = 0;  ///< the layers from first_layer to end_layer - 1
   search_candidate layouts{};
 };
 
 /// The fastest pipeline that was found. A pipeline of one stage is a training step without a pipeline.
 struct pipeline_answer {
   std::vector<found_stage> stages{};
-  std::size_t workers_of_stage = 1, micro_batches = 1;
+  std::size_t workers_of_stage = 1, micro_batches = 1;  ///< of each stage, and of a batch
   pipeline_order order = pipeline_order::one_forward_one_backward;
   pipeline_times times{};      ///< the times of the stages, for one micro-batch
   pipeline_run run{};          ///< the run that was simulated with these times
@@ -51,7 +51,7 @@ struct pipeline_answer {
   std::size_t peak = 0;        ///< the most bytes on a worker: weights, optimiser states, kept micro-batches
   std::size_t candidates = 0;  ///< the number of pipelines that were compared
 
-  double seconds() const { return run.seconds + update_seconds; }
+  double seconds() const { return run.seconds + update_seconds; }  ///< of a training step
 };
 
 /// Finds the number of stages, the layers and layouts of each stage, the number of micro-batches, and the order of

@@ -60,7 +60,7 @@ struct reduction_op : reduction_along<R, Keep, D...> {
   static constexpr bool on_integers = can_reduce_elements<R, int>, on_complex = std::is_same_v<R, product_t>;
   static constexpr bool has_derivative =
       is_extreme_reduction<R> || std::is_same_v<R, product_t> || requires { R::derivative(1.0, 1.0); };
-  static constexpr std::uint32_t adjoint_reads = has_derivative ? ~std::uint32_t{0} : 0;
+  static constexpr std::uint32_t adjoint_reads = has_derivative ? ~std::uint32_t{0} : 0;  ///< bit mask: all, or nothing
 
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
@@ -144,21 +144,14 @@ auto call_reduction(const X& x) {
   else return rejected_call{};
 }
 
-template <class X>
-std::size_t extent_along(const X& x, std::ptrdiff_t d) {
-  if constexpr (tensor_value<X>) return x.extents()[checked_dimension(d, x.extents().size(), "mean")];
-  else return static_cast<std::size_t>(x.shape()[checked_dimension(d, rank_of<X>, "mean")]);
-}
+/// The product of the extents of the dimensions D or, if D is empty, of all dimensions.
 template <std::ptrdiff_t... D, class X>
 double element_count_along(const X& x) {
+  const shape_list extents = operand_extents(x);
   double n = 1;
-  if constexpr (sizeof...(D) == 0) {
-    if constexpr (tensor_value<X>)
-      for (const std::size_t extent : x.extents()) n *= static_cast<double>(extent);
-    else n = static_cast<double>(x.size());
-  } else {
-    ((n *= static_cast<double>(extent_along(x, D))), ...);
-  }
+  if constexpr (sizeof...(D) == 0)
+    for (const std::size_t extent : extents) n *= static_cast<double>(extent);
+  else ((n *= static_cast<double>(extents[checked_dimension(D, extents.size(), "mean")])), ...);
   return n;
 }
 

@@ -38,19 +38,12 @@ template <class X>
 X to_scan_state(const X& x) {
   return x;
 }
-template <class T, auto Layout>
-typed_sharded<T, Layout> to_scan_state(const typed_sharded<T, Layout>& x) {
-  return x;
-}
-template <class T>
-sharded_tensor<T> to_scan_state(const sharded_tensor<T>& x) {
-  return x;
-}
 template <ranked_array X>
 xt::xtensor<element_of<X>, rank_of<X>> to_scan_state(const X& x) {
   return x;
 }
 
+/// What the tensors of a state are: arrays, traced values, and of which element type.
 template <class S>
 struct state_traits {
   static constexpr bool are_arrays = tensor_kind<S> == 0, are_traced = tensor_kind<S> == 3;
@@ -77,8 +70,6 @@ auto next_state(const F& step, std::size_t i, const S& state, const P&... parame
 template <class F, class... X>
 concept returns_from =
     std::is_invocable_v<const F&, const X&...> && !std::is_void_v<std::invoke_result_t<const F&, const X&...>>;
-template <class F, class S, class... P>
-inline constexpr bool is_scan_step = returns_from<F, S, P...> || returns_from<F, std::size_t, S, P...>;
 
 template <class S>
 void require_same_extents(std::size_t i, const S& made, const S& expected) {
@@ -198,7 +189,7 @@ S scan_of_same_type(const F& step, const S& initial, std::size_t n, const scan_o
 /// Checks the types of the step and of the state at compile time, and runs the scan.
 template <class F, class S, class... P>
 auto run_scan(const F& step, const S& initial, std::size_t n, const scan_options& options, const P&... parameters) {
-  constexpr bool is_step = is_scan_step<F, S, P...>;
+  constexpr bool is_step = returns_from<F, S, P...> || returns_from<F, std::size_t, S, P...>;
   static_assert(is_step,
                 "partita::scan(step, state, n, parameters...): requires a step that is called as step(state, "
                 "parameters...), or as step(i, state, parameters...) with its number, and returns the next state");

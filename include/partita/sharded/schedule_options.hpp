@@ -29,7 +29,7 @@ class optional_bool {
 /// number, so that {.overlap = true} cannot be taken for a list of numbers.
 class argument_numbers {
  public:
-  class number {
+  class number {  ///< the number of an argument
    public:
     template <std::integral N>
       requires(!std::is_same_v<N, bool>)
@@ -53,7 +53,7 @@ class argument_numbers {
 
 /// The options of bind, as in `program.bind<double>(everyone, {.overlap = true, .memory = 1u << 30})`.
 struct schedule_options {
-  static constexpr std::size_t unlimited = ~std::size_t{0};
+  static constexpr std::size_t unlimited = ~std::size_t{0};  ///< a value of `memory`
 
   /// Whether movements overlap with the computation of steps that do not need them. By default movements overlap if
   /// some movement may go to another node. With and without overlap, results have the same bits.

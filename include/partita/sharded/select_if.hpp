@@ -61,7 +61,7 @@ sharded_tensor<std::size_t> find_kept_indices(const sharded_tensor<T>& x, const 
 /// Adjoint:  moves each row of dy back to its place in x; rows that were not selected get 0. `keep` has no gradient.
 template <class T, class M>
 sharded_tensor<T> select_if(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {
-  detail::require_no_trace("select_if(x, keep)");
+  detail::require_immediate_execution("select_if(x, keep)");
   if (!x.state()->on || keep.state()->on != x.state()->on)
     throw partition_error("partita::select_if(x, keep): requires tensors on one mesh; shard both on the same one");
   if (x.rank() == 0 || keep.rank() != 1 || keep.extents()[0] != x.extents()[0])

@@ -30,7 +30,7 @@ class typed_sharded {
   using value_type = T;
   static constexpr const sharding& layout() { return layout_of_name<Layout>; }
   static constexpr std::size_t rank() { return layout().rank(); }
-  static constexpr auto name = Layout;
+  static constexpr auto name = Layout;  ///< the name of the layout
 
   typed_sharded() = default;
   /// Converts a tensor whose layout is known at run time. The layouts must be equal [partition_error].
@@ -76,8 +76,8 @@ class typed_sharded {
   // --- this worker's block, as an optimiser sees a parameter ---
   T* data() { return value_.data(); }
   const T* data() const { return value_.data(); }
-  std::size_t size() const { return value_.size(); }
-  const shape_list& shape() const { return value_.shape(); }
+  std::size_t size() const { return value_.size(); }          ///< the number of elements of this worker's block
+  const shape_list& shape() const { return value_.shape(); }  ///< the shape of this worker's block
 
   /// The same tensor with a layout that is known only at run time.
   const sharded_tensor<T>& run_time_tensor() const { return value_; }

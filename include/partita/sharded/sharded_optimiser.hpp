@@ -75,7 +75,7 @@ class sharded_optimiser {
   void step(const std::tuple<G...>& gradients) {
     const auto there = to_state_layout(gradients);
     log_call(there, 0);
-    advance(there, 1);
+    update_parameters(there, 1);
   }
   /// Makes one step with gradients that are scaled so that their global norm is at most `clip.most`. Returns the
   /// gradients' norm before scaling. The norm is computed in the layout of the state, so only one number per worker is
@@ -86,7 +86,7 @@ class sharded_optimiser {
     const auto there = to_state_layout(gradients);
     log_call(there, clip.most);
     const double norm = detail::norm_of_list(there);
-    advance(there, detail::clipping_factor(norm, clip.most));
+    update_parameters(there, detail::clipping_factor(norm, clip.most));
     return norm;
   }
 
@@ -97,7 +97,7 @@ class sharded_optimiser {
         "a std::tuple with one for each parameter; write optimiser.step(gradients)");
   }
 
-  Options& options() { return options_; }
+  Options& options() { return options_; }  ///< may be changed between two steps
   /// The number of steps taken so far, for learning-rate schedules.
   std::size_t steps() const { return static_cast<std::size_t>(steps_); }
   /// The layout of the optimiser's states for parameter number p.
@@ -105,8 +105,8 @@ class sharded_optimiser {
   /// State s of parameter p: for Adam the first and the second moment, and with amsgrad the largest second moment so
   /// far; for SGD with momentum the velocity.
   const sharded_tensor<T>& state(std::size_t p, std::size_t s) const { return states_.at(p).at(s); }
-  /// The number of parameters, and (states_of_parameter) the number of states that each parameter has now.
-  std::size_t parameters() const { return parameters_.size(); }
+  std::size_t parameters() const { return parameters_.size(); }  ///< the number of parameters
+  /// The number of states that each parameter has now.
   std::size_t states_of_parameter() const { return states_.empty() ? 0 : states_[0].size(); }
   /// Sets state s of parameter p to a saved state; see load_optimiser. The saved tensor must have the layout of the
   /// optimiser's state [partition_error].
@@ -128,7 +128,7 @@ class sharded_optimiser {
   }
 
  private:
-  static constexpr std::size_t max_states = detail::max_state_count<Options>;
+  static constexpr std::size_t max_states = detail::max_state_count<Options>;  ///< of a parameter, by any options
   using real = detail::real_of<T>;
 
   /// Creates the states that the options need and that do not exist, because SGD may switch to momentum at any step.
@@ -147,9 +147,10 @@ class sharded_optimiser {
     }
   }
 
+  /// Checks the gradients, and reshards each to the layout of its parameter's states.
   template <class... G>
   std::vector<sharded_tensor<T>> to_state_layout(const std::tuple<G...>& gradients) const {
-    constexpr bool are_gradients = (std::is_same_v<detail::element_or_none<G>, T> && ...);
+    constexpr bool are_gradients = (detail::has_elements_of_type<G, T> && ...);
     static_assert(are_gradients,
                   "partita::sharded_optimiser::step: requires gradients that are tensors of the parameters' elements");
     if constexpr (are_gradients) return reshard_gradients(detail::list_gradients(gradients));
@@ -173,18 +174,19 @@ class sharded_optimiser {
     return all;
   }
 
-  void advance(const std::vector<sharded_tensor<T>>& gradients, double factor) {
+  /// Updates all parameters and states by the gradients times `factor`.
+  void update_parameters(const std::vector<sharded_tensor<T>>& gradients, double factor) {
     make_state();
     ++steps_;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const sharding own = parameters_[p].read().layout();
       if (detail::have_same_block(own, layouts_[p])) {  // keeping a copy of the tensor would make data() copy memory
-        update(p, parameters_[p].data(), gradients[p], factor);
+        update_block(p, parameters_[p].data(), gradients[p], factor);
         continue;
       }
       // Reshard the parameter to the layout of its state, update it, and reshard it back.
       sharded_tensor<T> part = reshard(parameters_[p].read(), layouts_[p]);
-      update(p, part.data(), gradients[p], factor);
+      update_block(p, part.data(), gradients[p], factor);
       parameters_[p].write(reshard(part, own));
     }
   }
@@ -198,13 +200,12 @@ class sharded_optimiser {
     const auto& first = *gradients[0].state();
     detail::record_operation<T>(all.value(), "sharded_optimiser::step", first.on.get(), first.extents, gradients);
   }
-  void update(std::size_t p, T* value, const sharded_tensor<T>& gradient, double factor) {
+  /// Updates this worker's block of parameter p, at address `value`, and of its states.
+  void update_block(std::size_t p, T* value, const sharded_tensor<T>& gradient, double factor) {
     const std::size_t n = gradient.size() * detail::real_part<T>::count;
-    detail::flat_parameter<real, max_states> flat{n,
-                                                  reinterpret_cast<real*>(value),
-                                                  reinterpret_cast<const real*>(gradient.data()),
-                                                  {},
-                                                  static_cast<real>(factor)};
+    real* const x = reinterpret_cast<real*>(value);
+    const real* const dx = reinterpret_cast<const real*>(gradient.data());
+    detail::flat_parameter<real, max_states> flat{n, x, dx, {}, static_cast<real>(factor)};
     for (std::size_t s = 0; s < states_of_parameter(); ++s)
       flat.state[s] = reinterpret_cast<real*>(states_[p][s].data());
     detail::update(options_, steps_, flat);
@@ -212,9 +213,9 @@ class sharded_optimiser {
 
   std::vector<parameter_ref<T>> parameters_;
   Options options_;
-  std::vector<sharding> layouts_;
-  std::vector<std::vector<sharded_tensor<T>>> states_;
-  int steps_ = 0;
+  std::vector<sharding> layouts_;                       ///< of the states of each parameter
+  std::vector<std::vector<sharded_tensor<T>>> states_;  ///< for each parameter
+  int steps_ = 0;                                       ///< the number of steps taken so far
 };
 
 /// Stochastic gradient descent with momentum, Adam and AdamW on sharded parameters.

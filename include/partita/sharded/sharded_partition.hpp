@@ -22,9 +22,9 @@ PARTITA_DECL cut mesh_cut(const mesh& m, axis_list axes, std::size_t n);
 /// tensor. Each copy has a separate partition with the same division.
 template <std::size_t Rank>
 struct sharded_partition {
-  grid<dynamic_extents<Rank>> arrangement;
-  decomposition<Rank> cuts;
-  std::size_t copies;  ///< the number of partitions that hold a copy of the tensor
+  grid<dynamic_extents<Rank>> arrangement;  ///< the workers that hold the copy
+  decomposition<Rank> cuts;                 ///< the division of each dimension
+  std::size_t copies;                       ///< the number of partitions that hold a copy of the tensor
 };
 
 /// The partition of one copy of a tensor of this shape. With `partition p(everyone, s.arrangement)`, `repartition(q, p,

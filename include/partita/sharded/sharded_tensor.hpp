@@ -23,10 +23,10 @@ struct tape_node;
 /// The layout of a tensor, and this worker's block of the tensor. A tensor without a mesh is a whole plain array.
 template <class T>
 struct tensor_state {
-  std::shared_ptr<bound_mesh> on{};
+  std::shared_ptr<bound_mesh> on{};  ///< null for a plain array
   sharding layout{};
-  shape_list extents{};
-  tensor_block<T> block{};
+  shape_list extents{};                  ///< of the whole tensor
+  tensor_block<T> block{};               ///< of this worker
   std::shared_ptr<tape_node<T>> node{};  ///< not null if a gradient may be requested
   std::uint64_t number = 0;              ///< the number of the operation that made the tensor; equal on all workers
 
@@ -36,7 +36,7 @@ struct tensor_state {
     for (const std::size_t extent : extents) all.push_back({0, extent});
     return all;
   }
-  bool active() const { return !on || on->active(); }
+  bool active() const { return !on || on->active(); }  ///< whether this worker is on the mesh
 };
 
 PARTITA_DECL void require_no_pending_reduction(const sharding& s, const char* call);
@@ -51,7 +51,7 @@ template <class T>
 class sharded_tensor {
  public:
   using value_type = T;
-  using state_type = detail::tensor_state<T>;
+  using state_type = detail::tensor_state<T>;  ///< what copies of a tensor share
 
   sharded_tensor() = default;
   explicit sharded_tensor(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
@@ -92,7 +92,7 @@ class sharded_tensor {
     require_readable("whole()");
     const detail::tensor_block<T> all =
         rank() == 0 ? detail::gather_to_all(state_->on.get(), gathered(), state_->number) : gathered();
-    xt::xtensor<T, N> y(expected_shape<N>(all.shape));
+    xt::xtensor<T, N> y(shape_of_rank<N>(all.shape));
     for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = all.data()[k];
     return y;
   }
@@ -142,10 +142,10 @@ class sharded_tensor {
     return state_->block.data();
   }
   const T* data() const { return state_->block.data(); }
-  std::size_t size() const { return state_->block.size(); }
-  const shape_list& shape() const { return state_->block.shape; }
+  std::size_t size() const { return state_->block.size(); }        ///< the number of elements of this worker's block
+  const shape_list& shape() const { return state_->block.shape; }  ///< the shape of this worker's block
 
-  const std::shared_ptr<state_type>& state() const { return state_; }
+  const std::shared_ptr<state_type>& state() const { return state_; }  ///< for functions of the library
 
  private:
   void require_readable(const char* call) const { detail::require_no_pending_reduction(state_->layout, call); }
@@ -156,7 +156,7 @@ class sharded_tensor {
     if (!state_->block.is_unique()) state_->block = state_->block.copy();
   }
   template <std::size_t N>
-  static std::array<std::size_t, N> expected_shape(const shape_list& shape) {
+  static std::array<std::size_t, N> shape_of_rank(const shape_list& shape) {  ///< throws if N is not the rank
     if (shape.size() != N)
       throw shape_error(text("partita::sharded_tensor: requires the rank of the tensor, which is ")
                         << shape.size() << ", not " << N << "; name that");
@@ -166,8 +166,9 @@ class sharded_tensor {
   }
   template <class U, std::size_t N>
   auto view(U* memory) const {
-    return xt::adapt(memory, state_->block.size(), xt::no_ownership(), expected_shape<N>(state_->block.shape));
+    return xt::adapt(memory, state_->block.size(), xt::no_ownership(), shape_of_rank<N>(state_->block.shape));
   }
+  /// The elements of the whole tensor, on all workers of the mesh.
   detail::tensor_block<T> gathered() const {
     if (detail::run_state.is_dry_run)
       throw error("partita::movements_of: requires a function that does not read elements; return the tensor instead");

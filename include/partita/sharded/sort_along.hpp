@@ -40,12 +40,13 @@ namespace detail {
 /// equal.
 template <std::size_t D>
 struct line_sort {
-  static constexpr bool on_integers = true, on_complex = false;
-  static constexpr std::size_t parameters = 2;
+  static constexpr bool on_integers = true, on_complex = false;  ///< accepts integers, rejects complex elements
+  static constexpr std::size_t parameters = 2;                   ///< the number of data members, equal on all workers
   std::size_t max_count = dynamic;  ///< the number of sorted elements of each line to read; dynamic: all
   bool descending = false;
 
-  shape_list set_line_extent(shape_list extents) const {
+  /// The extents of the sorted elements that are read. Throws an error if a line has too few elements.
+  shape_list sorted_extents(shape_list extents) const {
     if (max_count != dynamic && max_count > extents[D])
       throw shape_error(text("partita::top_k(x, k, dimensions<d>): requires at least k = ")
                         << max_count << " elements along dimension " << D << " of " << extents << "; take a smaller k");
@@ -100,7 +101,7 @@ struct sort_by_keys_operation;
 /// took them, and 0 elsewhere.
 template <std::size_t D>
 struct sort_adjoint_operation : line_sort<D> {
-  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the keys
+  static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the keys
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_values_and_keys<D>(x, "gradient of sort"); }
   shape_list result_extents(const shape_span& x) const { return x[1]; }
@@ -117,10 +118,10 @@ struct sort_adjoint_operation : line_sort<D> {
 };
 template <std::size_t D>
 struct sort_by_keys_operation : line_sort<D> {
-  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the keys
+  static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the keys
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_values_and_keys<D>(x, "sort by keys"); }
-  shape_list result_extents(const shape_span& x) const { return this->set_line_extent(x[0]); }
+  shape_list result_extents(const shape_span& x) const { return this->sorted_extents(x[0]); }
   template <class T>
   void local(const tensor_part<const T>& values, const tensor_part<const T>& keys, const tensor_part<T>& y) const {
     this->for_each_in_order(keys, [&](std::size_t there, std::size_t here, std::size_t) { y[here] = values[there]; });
@@ -135,12 +136,12 @@ struct sort_by_keys_operation : line_sort<D> {
 /// The operation x -> the sorted elements along dimension D or, if `Indices` is true, their indices along D.
 template <std::size_t D, bool Indices = false>
 struct sort_operation : line_sort<D> {
-  static constexpr std::uint32_t adjoint_reads = Indices ? 0 : 1;
+  static constexpr std::uint32_t adjoint_reads = Indices ? 0 : 1;  ///< bit mask: nothing, or operand 0
 
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::pad({static_cast<std::ptrdiff_t>(D)}).named(Indices ? "argsort" : "sort")(x);
   }
-  shape_list result_extents(const shape_span& x) const { return this->set_line_extent(x[0]); }
+  shape_list result_extents(const shape_span& x) const { return this->sorted_extents(x[0]); }
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     this->for_each_in_order(x, [&](std::size_t there, std::size_t here, std::size_t index) {

@@ -28,7 +28,7 @@ namespace detail {
 template <class T>
 const std::shared_ptr<bound_mesh>& checked_mesh(const sharded_tensor<T>& x, bool has_rows, const char* call,
                                                 std::uint64_t parameter) {
-  require_no_trace(call);
+  require_immediate_execution(call);
   const auto& on = x.state()->on;
   if (!on)
     throw partition_error(text("partita::") << call << ": requires a tensor on a mesh; shard it, or use sort(x, "

@@ -82,7 +82,7 @@ template <std::size_t... D>
 inline constexpr std::size_t last_of = std::array{D...}.back();
 
 template <std::size_t>
-using point_count_along = std::size_t;
+using point_count_along = std::size_t;  ///< one argument for each dimension of a call
 
 }  // namespace detail
 

@@ -58,7 +58,7 @@ auto reduce_last_dimension(const X& x) {
 }
 /// Applies an element function to operands that are aligned at their last dimension.
 template <const auto& F, class X, class Y>
-auto align_ranks(const X& x, const Y& y) {
+auto apply_aligned(const X& x, const Y& y) {
   return call(elements_op<F, true>{}, x, y);
 }
 
@@ -82,11 +82,11 @@ struct take_at_labels_operation;
 /// The adjoint of take_at_labels_operation: makes a row of zeros for each element of dy, and puts the element at the
 /// index that is its label.
 struct put_at_labels_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;
-  static constexpr std::size_t parameters = 2;
+  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
+  static constexpr std::size_t parameters = 2;       ///< the number of data members, equal on all workers
   known_indices labels;
-  std::size_t classes;
+  std::size_t classes;  ///< the number of classes
 
   static constexpr partita::rule rule(const shape_span&) { return partita::rule("r->rc").named("gradient of a pick"); }
   shape_list result_extents(const shape_span& dy) const { return {dy[0][0], classes}; }
@@ -104,9 +104,9 @@ struct put_at_labels_operation {
 /// Takes the element of each row at the index that is the row's label. If classes are sharded, the result is a partial
 /// sum: a worker has 0 for labels of classes that it does not hold.
 struct take_at_labels_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;
-  static constexpr std::size_t parameters = 1;
+  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
+  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
   known_indices labels;
 
   static constexpr partita::rule rule(const shape_span&) { return partita::rule("rc->r").named("pick"); }
@@ -133,6 +133,7 @@ X put_at_labels_operation::adjoint(std::size_t, const X& dx, const X&, const X&)
   return apply_op(take_at_labels_operation{labels}, dx);
 }
 
+/// The labels as a list of numbers. Throws an error if a label is not below n.
 template <ranked_array Labels>
 std::shared_ptr<const std::vector<std::size_t>> check_labels(std::size_t n, const char* call, const Labels& labels) {
   auto all = std::make_shared<std::vector<std::size_t>>();
@@ -230,8 +231,8 @@ auto normalise(const X& input, const Gamma& gamma, const Beta& beta, double epsi
     const auto centred = subtract(x, multiply(detail::reduce_last_dimension<sum_t>(x), share));
     const auto variance = multiply(detail::reduce_last_dimension<sum_t>(square(centred)), share);
     const auto normal = divide(centred, sqrt(add(variance, epsilon)));
-    return detail::align_ranks<element_functions::add>(detail::align_ranks<element_functions::multiply>(normal, gamma),
-                                                       beta);
+    return detail::apply_aligned<element_functions::add>(
+        detail::apply_aligned<element_functions::multiply>(normal, gamma), beta);
   });
 }
 /// The mean over rows of -log softmax(scores)[label], as a scalar tensor. The classes, dimension 1, may be sharded; no

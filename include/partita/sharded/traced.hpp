@@ -26,10 +26,10 @@ struct mixed_type_execution;
 
 /// A program that is being traced: a graph, and for each of its operations the work on blocks.
 struct traced_program {
-  graph operations;
-  std::vector<applied_operation> applied_operations;
+  graph operations;                                              ///< the operations, their rules and their values
+  std::vector<applied_operation> applied_operations;             ///< for each operation, its work on blocks
   std::vector<std::shared_ptr<const operation_window>> windows;  ///< the windows to which operations refer
-  std::vector<std::uint32_t> stopped_values;  ///< for each operation, a bit mask of the operands that get no gradient
+  std::vector<std::uint32_t> gradient_stops;  ///< for each operation, a bit mask of the operands that get no gradient
   const mixed_type_execution* mixed_execution = nullptr;  ///< null if all values have one element type
   /// Finds the reshards of the backward pass by a dry run. `trace`, which knows the element type, sets this function
   /// pointer.
@@ -83,8 +83,8 @@ class traced {
 
  private:
   std::shared_ptr<detail::traced_program> program_;
-  value value_;
-  bool is_stopped_;
+  value value_;      ///< its number in the graph
+  bool is_stopped_;  ///< whether it is a constant for differentiation
 };
 
 /// Sets the layout of a value of a program. For a traced value, the layout becomes an annotation in the program; a
@@ -108,7 +108,23 @@ namespace detail {
 /// along which it works are sharded; it is null if these dimensions must be whole.
 template <class... X>
 traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
-                       const X&... x);
+                       const X&... x) {
+  const std::shared_ptr<traced_program> programs[] = {x.program()...};
+  if (!((x.program() == programs[0]) && ...))
+    throw error(text("partita::") << work.how.name()
+                                  << ": requires values of one program, but got one of another program that is being "
+                                     "traced; make it an argument of the inner one");
+  traced_program& p = *programs[0];
+  const bool windows = window != nullptr;
+  const partita::operation_results y =
+      !windows ? p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name())
+               : p.operations.apply(with_shardable_dimensions(work.how, window->of, window->dimensions),
+                                    {x.number_in_graph()...}, work.how.name(), result_shape(work.how, 0), window.get());
+  std::uint32_t gradient_stops = 0, i = 0;
+  ((gradient_stops |= x.is_gradient_stopped() ? std::uint32_t{1} << i : 0U, ++i), ...);
+  p.add(work, window, gradient_stops);
+  return {programs[0], y};
+}
 
 /// The class of traced values whose elements have the type Element.
 template <class Element>
@@ -140,25 +156,6 @@ auto trace_call(const Op& op, const X&... x) {
     if constexpr (windows) window = std::make_shared<const traced_window<Op, n, float, double>>(op, shapes[0].size());
   }
   return typename traced_type<element>::type(trace_operation(work, window, x...));
-}
-template <class... X>
-traced trace_operation(const applied_operation& work, const std::shared_ptr<const operation_window>& window,
-                       const X&... x) {
-  const std::shared_ptr<traced_program> programs[] = {x.program()...};
-  if (!((x.program() == programs[0]) && ...))
-    throw error(text("partita::") << work.how.name()
-                                  << ": requires values of one program, but got one of another program that is being "
-                                     "traced; make it an argument of the inner one");
-  traced_program& p = *programs[0];
-  const bool windows = window != nullptr;
-  const partita::operation_results y =
-      !windows ? p.operations.apply(work.how, {x.number_in_graph()...}, work.how.name())
-               : p.operations.apply(with_shardable_dimensions(work.how, window->of, window->dimensions),
-                                    {x.number_in_graph()...}, work.how.name(), result_shape(work.how, 0), window.get());
-  std::uint32_t stopped_values = 0, i = 0;
-  ((stopped_values |= x.is_gradient_stopped() ? std::uint32_t{1} << i : 0U, ++i), ...);
-  p.add(work, window, stopped_values);
-  return {programs[0], y};
 }
 
 }  // namespace detail

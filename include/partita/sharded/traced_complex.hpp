@@ -114,16 +114,17 @@ struct program_class<std::complex<double>, double> {
   using type = traced_function_with_result<double>;
 };
 
-/// The interface of an operation of a program whose result has another element type than its operands.
+/// The interface of an operation of a program whose result has another element type than its operands, for elements
+/// whose real type is R.
 template <class R>
 struct typed_element_change {
   virtual ~typed_element_change() = default;
-  virtual real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const = 0;
+  virtual real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const = 0;  ///< for operands x
 };
 template <class Op, class R>
-struct element_type_change_step : typed_element_change<R> {
+struct typed_element_change_of_op : typed_element_change<R> {  ///< by the function `convert` of Op
   Op op;
-  explicit element_type_change_step(const Op& declared) : op(declared) {}
+  explicit typed_element_change_of_op(const Op& declared) : op(declared) {}
   real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const override {
     if constexpr (is_complex<typename Op::operand_type>) return convert<std::complex<R>>(x);
     else return convert<R>(x);
@@ -137,23 +138,24 @@ struct element_type_change_step : typed_element_change<R> {
     return real_or_complex<R>(op.convert(operands));
   }
 };
+/// An operation Op whose result has another element type than its operands, for both precisions.
 template <class Op>
 struct element_type_change final : custom_op,
-                                   element_type_change_step<Op, float>,
-                                   element_type_change_step<Op, double> {
+                                   typed_element_change_of_op<Op, float>,
+                                   typed_element_change_of_op<Op, double> {
   explicit element_type_change(const Op& op)
       : custom_op(fingerprint_of_operation(op)),
-        element_type_change_step<Op, float>(op),
-        element_type_change_step<Op, double>(op) {}
+        typed_element_change_of_op<Op, float>(op),
+        typed_element_change_of_op<Op, double>(op) {}
 };
 
 /// The access that the execution of programs with real and complex values has to the private members of a program.
 struct mixed_program_access {
   template <class R>
-  struct values final : program_values {
+  struct values final : program_values {  ///< the values of such a program, for elements whose real type is R
     const traced_function& program;
     const std::vector<real_or_complex<R>>& arguments;
-    std::vector<real_or_complex<R>> all;
+    std::vector<real_or_complex<R>> all;  ///< by their numbers in the graph
 
     values(const traced_function& p, const std::vector<real_or_complex<R>>& x)
         : program(p), arguments(x), all(p.operations().values()) {}

@@ -56,9 +56,9 @@ class traced_function {
   traced_function(std::shared_ptr<detail::traced_program> program, std::vector<value> inputs, value result)
       : program_(std::move(program)), inputs_(std::move(inputs)), result_(result) {}
 
-  const graph& operations() const { return program_->operations; }
-  value input(std::size_t i) const { return inputs_.at(i); }
-  value result() const { return result_; }
+  const graph& operations() const { return program_->operations; }  ///< the traced operations, and their values
+  value input(std::size_t i) const { return inputs_.at(i); }        ///< the number of argument i among the values
+  value result() const { return result_; }                          ///< the number of the result among the values
   /// Sets the layout of an argument (or of any value of `operations()`). Discards the result of complete().
   PARTITA_DECL traced_function& constrain(value v, const sharding& layout, std::size_t priority = 0);
   /// Selects by number the arguments whose gradients are wanted: the backward part of `complete()` is computed for
@@ -135,6 +135,7 @@ class traced_function {
   template <class Traced, class F, class... Spec>
   friend traced_function detail::make_trace(const F& f, const Spec&... specs);
 
+  /// The layout s without what only completion reads: open dimensions, axes that must replicate, and the priority.
   PARTITA_DECL static sharding closed_layout(const sharding& s);
   /// The reshards of the backward pass, found by a dry run; empty for a program that cannot be differentiated.
   template <class T>
@@ -215,15 +216,16 @@ class traced_function {
   struct values_of_one_type final : detail::program_values {
     const traced_function& program;
     const std::vector<sharded_tensor<T>>& arguments;
-    std::vector<sharded_tensor<T>> values;
-    std::vector<detail::wider_result> boxes_of_operations;  // for each operation; empty without wider windows
-    std::vector<detail::block_window<T>> boxes_of_values;   // values that were computed on wider boxes
+    std::vector<sharded_tensor<T>> values;                  ///< by their numbers in the graph
+    std::vector<detail::wider_result> boxes_of_operations;  ///< for each operation; empty without wider windows
+    std::vector<detail::block_window<T>> boxes_of_values;   ///< values that were computed on wider boxes
 
     values_of_one_type(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
         : program(p), arguments(x), values(p.operations().values()) {}
     void set_argument(std::size_t argument, value v, const sharding& layout) override {
       values[v.number] = reshard(arguments[argument], layout);
     }
+    /// Chooses the operations that compute wider boxes, if the program is bound with wider windows.
     void begin(std::vector<detail::placed_operation>& placed) override {
       const detail::step_list* const steps = detail::run_state.steps;
       if (steps == nullptr || steps->multiply_adds == 0 || arguments.empty()) return;
@@ -258,7 +260,7 @@ class traced_function {
   /// Operand i of operation o, or, if i is the number of operands, the result of operation o. is_gradient_stopped says
   /// whether an operand has no gradient.
   PARTITA_DECL value operand(std::size_t o, std::size_t i) const;
-  bool is_gradient_stopped(std::size_t o, std::size_t i) const { return (program_->stopped_values[o] >> i & 1U) != 0; }
+  bool is_gradient_stopped(std::size_t o, std::size_t i) const { return (program_->gradient_stops[o] >> i & 1U) != 0; }
   /// Executes all operations in order, in the completed layouts.
   PARTITA_DECL void run_all_operations(detail::program_values& values) const;
   PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;
@@ -305,11 +307,11 @@ class traced_function {
   }
 
   std::shared_ptr<detail::traced_program> program_;
-  std::vector<value> inputs_;
+  std::vector<value> inputs_;  ///< the arguments
   value result_;
-  bool is_result_stopped_ = false;  ///< whether the result is a constant for differentiation
-  std::optional<std::vector<std::size_t>> gradients_of_;
-  mutable std::shared_ptr<const completion> completion_;
+  bool is_result_stopped_ = false;                        ///< whether the result is a constant for differentiation
+  std::optional<std::vector<std::size_t>> gradients_of_;  ///< given to differentiate_by(); none: of all arguments
+  mutable std::shared_ptr<const completion> completion_;  ///< null before complete()
 };
 
 namespace detail {
@@ -321,7 +323,7 @@ struct traced_arg {
   using type = Traced;
 };
 template <class Traced, class... Spec>
-struct first_traced_type {
+struct first_traced_type {  ///< the class of the traced value for the first argument
   using type = Traced;
 };
 template <class Traced, class First, class... Spec>

@@ -7,15 +7,6 @@
 #include <utility>
 
 namespace partita {
-namespace detail {
-
-template <class X, class Y>
-auto sum_of_two(const X& x, const Y& y) {
-  if constexpr (ranked_array<X> && ranked_array<Y>) return xt::xtensor<element_of<X>, rank_of<X>>(x + y);
-  else return add(x, y);
-}
-
-}  // namespace detail
 
 /// Adds the tensors of two tuples in pairs, as in `gradients = gradients + more.gradients`.
 /// Shapes:   tuples of equal length; each pair has shapes that `add` accepts.
@@ -28,9 +19,13 @@ template <class... X, class... Y>
 auto add(const std::tuple<X...>& x, const std::tuple<Y...>& y) {
   constexpr bool as_many = sizeof...(X) == sizeof...(Y);
   static_assert(as_many, "partita::add(tuple, tuple): requires tuples of as many tensors");
+  const auto sum_of_two = []<class A, class B>(const A& a, const B& b) {
+    if constexpr (ranked_array<A> && ranked_array<B>) return xt::xtensor<element_of<A>, rank_of<A>>(a + b);
+    else return add(a, b);
+  };
   if constexpr (as_many)
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple(detail::sum_of_two(std::get<I>(x), std::get<I>(y))...);
+      return std::tuple(sum_of_two(std::get<I>(x), std::get<I>(y))...);
     }(std::make_index_sequence<sizeof...(X)>());
 }
 template <class... X, class... Y>

@@ -59,6 +59,7 @@ sharded_tensor<T> gradient_of(const sharded_tensor<T>& parameter) {
   none.fill(T(0));
   return tensor_of(s.on, cotangent(s.layout), s.extents, std::move(none), s.number);
 }
+/// The gradient that was accumulated for a parameter, as the type that belongs to the type of the parameter.
 template <class T>
 sharded_tensor<T> typed_gradient(const sharded_tensor<T>&, const sharded_tensor<T>& parameter) {
   return gradient_of(parameter);

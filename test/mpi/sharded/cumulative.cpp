@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(each_is_what_its_name_says) {
     return std::get<0>(value_and_gradient([&](const auto& one) { return sum(f(one)); }, x).gradients);
   };
   // the adjoint of the sums from the end are those from the beginning
-  BOOST_TEST((gradient([](const auto& one) { return apply_op(detail::cumsum_operation<0>(true), one); }) ==
+  BOOST_TEST((gradient([](const auto& one) { return apply_op(detail::cumulative_operation<sum_t, 0>(true), one); }) ==
               xt::xtensor<double, 1>{1, 2, 3, 4, 5, 6}));
   // y[4] is 0 by x[4] alone, so that only x[4] has a part in y[4] and y[5]: 18 + 18 * 4
   BOOST_TEST((gradient([](const auto& one) { return cumprod(one, dimensions<0>); }) ==

@@ -99,7 +99,7 @@ operation_case random_operation(random_numbers& random) {
     case 21:
       return of<1>(detail::argmax_operation<1>{}, {{a, d, c}});
     case 22:
-      return of<1>(detail::cumsum_operation<1>{below(random, 2) == 0}, {{a, b, c}});
+      return of<1>(detail::cumulative_operation<sum_t, 1>{below(random, 2) == 0}, {{a, b, c}});
     case 23:
       return of<2>(detail::take_rows_operation<0>{}, {{d, c}, {a, b}});
     case 24:

@@ -18,6 +18,7 @@ sharded_tensor<T> conjugate_of(const sharded_tensor<T>& x) {
   else return x;
 }
 
+/// The function that computes the cotangents of the operands x of an operation from the cotangent of its result y.
 template <class T>
 cotangent_function<T> make_adjoint(const applied_operation& op, const std::vector<sharded_tensor<T>>& x,
                                    const sharded_tensor<T>& y) {

@@ -64,9 +64,10 @@ void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& e
 /// The part of an operand that this worker reads: a window, or its own block if no worker reads more than its block.
 template <class T>
 struct block_window {
-  short_list<interval> box{};
-  tensor_block<T> block{};
+  short_list<interval> box{};  ///< the indices of the part in the tensor
+  tensor_block<T> block{};     ///< the elements of the part
 };
+/// Moves to each worker the elements of the operand x in its target box, if some worker needs elements of others.
 template <class T>
 block_window<T> fetch_window(bound_mesh& on, const char* name, const tensor_block<T>& x, const sharding& layout,
                              const shape_list& extents, const std::vector<worker_box>& target_boxes) {
@@ -93,15 +94,15 @@ struct carry_reduction<Op> {
   using type = typename Op::carried;
 };
 template <class R>
-constexpr std::size_t carried_number_count() {
+constexpr std::size_t carried_number_count() {  ///< the count of numbers that R combines at a time
   if constexpr (requires { R::tuple_size; }) return R::tuple_size;
   else return 1;
 }
 template <class R, class T>
-using carried_numbers = std::array<T, carried_number_count<R>()>;
+using carried_numbers = std::array<T, carried_number_count<R>()>;  ///< one number, or a tuple
 
 template <class R, class T>
-constexpr carried_numbers<R, T> carried_identity() {
+constexpr carried_numbers<R, T> carried_identity() {  ///< the neutral element of R
   if constexpr (requires { R::tuple_size; }) return R::template identity<T>();
   else return {reduction_identity<R, T>()};
 }
@@ -126,15 +127,14 @@ struct dimension_loops {
 /// are combined along the dimension of extent n.
 struct carried_lines {
   std::size_t outer = 1, n = 0, inner = 1;
-  bool is_reversed = false;
+  bool is_reversed = false;  ///< whether positions in a line are counted from its end
 
   carried_lines(const shape_list& shape, std::size_t dimension, std::size_t tuple_size, bool reversed)
       : is_reversed(reversed) {
     const dimension_loops all(shape, dimension);
     outer = all.outer / tuple_size, n = all.middle, inner = all.inner;
   }
-  /// The tuple of numbers at position k of line (o, i). If `is_reversed`, positions are counted from the end of the
-  /// line.
+  /// The tuple of numbers at position k of line (o, i).
   template <class R, class T>
   carried_numbers<R, T> load(const T* x, std::size_t o, std::size_t k, std::size_t i) const {
     carried_numbers<R, T> tuple{};
@@ -235,8 +235,8 @@ template <class T>
 struct operation_along_cuts {
   const void* operation = nullptr;  ///< the operation, the first argument of `window`
   short_list<interval> (*window)(const void*, const short_list<interval>& box, const shape_list& extents) = nullptr;
-  decltype(&carry_totals<sum_t, T>) carry = nullptr;
-  std::size_t dimension = 0;
+  decltype(&carry_totals<sum_t, T>) carry = nullptr;  ///< carry_totals for a reduction
+  std::size_t dimension = 0;                          ///< the first two arguments of `carry`
   bool is_reversed = false;
 };
 

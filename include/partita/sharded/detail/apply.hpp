@@ -20,7 +20,7 @@ namespace partita::detail {
 
 /// The layouts of operands and result, if static types or a completed program determine them; otherwise null.
 struct fixed_layouts {
-  const sharding* operands = nullptr;
+  const sharding* operands = nullptr;  ///< an array of one layout for each operand
   const sharding* result = nullptr;
 };
 
@@ -76,6 +76,7 @@ std::shared_ptr<bound_mesh> common_mesh(const applied_operation& op, const std::
   return on;
 }
 
+/// Computes the block of this shape that is the result of an operation without declared functions.
 template <class T>
 tensor_block<T> compute(const applied_operation& op, const std::vector<tensor_block<T>>& x, const shape_list& shape) {
   if (op.work == block_work::reshape) {

@@ -5,11 +5,12 @@
 
 namespace partita::element_functions {
 
+/// Properties of functions that commute with pending sums; in the second, results for integers are truncated.
 inline constexpr element_properties additive_properties = holomorphic({&detail::additive_rule}),
                                     truncating_additive_properties =
                                         holomorphic({&detail::additive_rule, detail::integer_support::truncated});
 
-// Functions of two elements.
+/// Functions of two elements.
 inline constexpr element_function add{"add", additive_properties, [](auto a, auto b) { return a + b; },
                                       identity_derivative(), identity_derivative()};
 inline constexpr element_function subtract{"subtract", additive_properties, [](auto a, auto b) { return a - b; },
@@ -45,7 +46,7 @@ constexpr auto apply_if_complex(Function) {
   };
 }
 
-// Functions of an element and a number.
+/// Functions of an element x and a number c.
 inline constexpr element_function scale{"scale", additive_properties, [](auto x, auto c) { return x * c; },
                                         derivative_from_cotangent([](auto dy, auto c) { return dy * c; })};
 inline constexpr element_function add_number{"shift", holomorphic(nondecreasing_function),
@@ -84,7 +85,7 @@ PARTITA_COMPARISON(equal_to, ==, holomorphic(arithmetic_function))
 PARTITA_COMPARISON(not_equal_to, !=, holomorphic(arithmetic_function))
 #undef PARTITA_COMPARISON
 
-// Selection of an element by a condition.
+/// The derivatives of a selection by c, with respect to the operand that is selected where c is not 0, or where c is 0.
 inline constexpr auto derivative_where = [](auto dy, auto c) { return c != decltype(c)(0) ? dy : decltype(dy)(0); };
 inline constexpr auto derivative_where_false = [](auto dy, auto c) {
   return c != decltype(c)(0) ? decltype(dy)(0) : dy;
@@ -95,6 +96,7 @@ inline constexpr element_function where{"where",
                                         no_derivative(),
                                         derivative_from<1>(derivative_where),
                                         derivative_from<1>(derivative_where_false)};
+/// Selections between an operand and a number, which is selected where c is 0 (number_where_true: is not 0).
 inline constexpr element_function number_where_false{
     "where", holomorphic({.integer_elements = detail::integer_support::parameters_converted}),
     [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : decltype(a)(b); }, no_derivative(),

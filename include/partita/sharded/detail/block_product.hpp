@@ -61,10 +61,10 @@ class block_sum_or_repeat {
   }
 
  private:
-  std::size_t size_;
-  shape_list loops_;
-  std::array<short_list<std::ptrdiff_t>, 2> steps_;
-  bool is_sum_ = false;
+  std::size_t size_;                                 ///< the number of elements of y
+  shape_list loops_;                                 ///< the extents of the loops, each over a factor
+  std::array<short_list<std::ptrdiff_t>, 2> steps_;  ///< the strides of y and of x in these loops
+  bool is_sum_ = false;                              ///< whether y lacks a factor of x
 };
 
 /// One tensor of a product, viewed as a batch of matrices. Rows and columns are merged from factors; the tensor is
@@ -119,7 +119,7 @@ class matrix_form {
     });
   }
 
-  short_list<std::ptrdiff_t> batch_strides;
+  short_list<std::ptrdiff_t> batch_strides;  ///< from one matrix to the next, along each factor of the batch
 
  private:
   static bool can_merge_factors(const factor_list& factors, const std::size_t* extent, const std::ptrdiff_t* step) {
@@ -142,9 +142,9 @@ class matrix_form {
                  [&](const std::ptrdiff_t* at, std::size_t n) { row(packed_.data() + at[0], s0, at[1], s1, n); });
   }
 
-  strided<T, 2> matrix_{};
-  tensor_block<T> packed_;
-  short_list<std::ptrdiff_t> tensor_steps_;
+  strided<T, 2> matrix_{};                   ///< the shape and the strides of each matrix
+  tensor_block<T> packed_;                   ///< memory for the packed matrices; none if the tensor is not packed
+  short_list<std::ptrdiff_t> tensor_steps_;  ///< the strides of the tensor in the order of the dimensions of packed_
 };
 
 /// Whether tensors of T are multiplied by BLAS, which may sum in any order: T, or its real part, is a floating-point
@@ -216,7 +216,7 @@ class block_product {
     for (const std::size_t f : ordered_factors(r, 2)) add_loop(f);
     multiply_adds_ = static_cast<double>(shape_size(loops_));
   }
-  double multiply_adds() const { return multiply_adds_; }
+  double multiply_adds() const { return multiply_adds_; }  ///< for each execution
   void operator()(const T* const* ab, T* c) const {
     if constexpr (uses_blas<T>)
       if (is_blas_product_)
@@ -263,12 +263,12 @@ class block_product {
     return least == 0 ? 128 : least < rows ? least : rows > 0 ? rows : 1;
   }
 
-  std::size_t size_;
+  std::size_t size_;  ///< the number of elements of c
   double multiply_adds_ = 0;
   bool is_blas_product_, are_operands_swapped_ = false;
-  matrix_form<T> a_, b_, result_;
-  shape_list loops_;
-  std::array<short_list<std::ptrdiff_t>, 3> steps_;
+  matrix_form<T> a_, b_, result_;                    ///< for BLAS; a_ is b if the operands are swapped
+  shape_list loops_;                                 ///< over the batches of matrices, or without BLAS over all factors
+  std::array<short_list<std::ptrdiff_t>, 3> steps_;  ///< the strides of c, a and b in these loops
 };
 
 #define PARTITA_INSTANTIATE_MATRIX_PRODUCT(EXTERN, T) \

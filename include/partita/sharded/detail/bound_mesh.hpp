@@ -32,6 +32,7 @@ struct planned_reshard {
                                std::size_t element_bytes);
 };
 
+/// Makes a world without workers, for a mesh of a dry run.
 struct empty_world {
   static world make() { return world(nullptr); }
 };
@@ -47,17 +48,19 @@ class bound_mesh {
   /// Returns the bound mesh of this world, mesh and workers that this thread has made before, or makes it.
   PARTITA_DECL static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where);
 
-  const partita::world& everyone() const { return world_; }
-  const placed_mesh& where() const { return grid_; }
-  const partita::mesh& mesh() const { return grid_.mesh(); }
+  const partita::world& everyone() const { return world_; }  ///< the world of the mesh
+  const placed_mesh& where() const { return placed_mesh_; }  ///< the mesh and its workers
+  const partita::mesh& mesh() const { return placed_mesh_.mesh(); }
+  /// The position of this worker on the mesh; not below the size of the mesh if the worker is not on it.
   std::size_t place() const { return place_; }
   /// The number of this worker; without a world, the number of the first worker on the mesh.
-  std::size_t worker() const { return world_.active() ? world_.id() : grid_.worker(0); }
-  bool active() const { return place_ < grid_.size(); }
+  std::size_t worker() const { return world_.active() ? world_.id() : placed_mesh_.worker(0); }
+  bool active() const { return place_ < placed_mesh_.size(); }  ///< whether this worker is on the mesh
   /// The box of global indices that this worker holds; empty if the worker is not on the mesh.
   short_list<interval> box(const sharding& s, const shape_list& shape) const {
     return active() ? mesh_block(s, shape, place_) : short_list<interval>::filled(shape.size(), interval{});
   }
+  /// The memory for blocks that other workers of the node may read; null before the first movement.
   arena* memory() const { return !channels_by_lane_.empty() ? &channels_by_lane_.front()->memory() : nullptr; }
 
   /// A hash of the axes of the mesh, their sizes, and the workers on the mesh.
@@ -67,15 +70,9 @@ class bound_mesh {
   template <class T>
   void agree(const char* call, const sharding& from, const sharding& to, const shape_list& extents,
              std::uint64_t parameters = 0, const local_error& failure = {}) {
-    const std::uint64_t number = hasher(fingerprint_)
-                                     .mix(call)
-                                     .mix(type_number<T>())
-                                     .mix(fingerprint_of(from))
-                                     .mix(fingerprint_of(to))
-                                     .mix(extents)
-                                     .mix(parameters)
-                                     .value();
-    agree_if_checked(*world_.state(), number, failure, [&] {
+    hasher number(fingerprint_);
+    number.mix(call).mix(type_number<T>()).mix(fingerprint_of(from)).mix(fingerprint_of(to)).mix(extents);
+    agree_if_checked(*world_.state(), number.mix(parameters).value(), failure, [&] {
       text all("partita::");
       all << call << " from " << from;
       if (!from.same_layout(to)) all << " to " << to;
@@ -104,7 +101,7 @@ class bound_mesh {
   std::shared_ptr<planned_exchange> plan_exchange(const reshard_exchange& e, const shape_list& shape) {
     return cached_plan<T>(exchanges_,
                           hasher().mix(fingerprint_of(e.from)).mix(fingerprint_of(e.to)).mix(e.reduced).mix(shape),
-                          [&] { return lower_exchange<T>(overlaps_of(e, shape, grid_, world_size())); });
+                          [&] { return lower_exchange<T>(overlaps_of(e, shape, placed_mesh_, world_size())); });
   }
   /// The exchange from the boxes `source` that the workers of the world hold to the boxes `target` that they need, from
   /// the cache or newly planned. Workers outside of this mesh may take part.
@@ -143,11 +140,12 @@ class bound_mesh {
   }
   /// The boxes that the workers of the world hold of a tensor with this sharding.
   std::vector<worker_box> boxes_of(const sharding& s, const shape_list& shape) const {
-    return boxes_on_mesh(grid_, world_size(), s, shape);
+    return boxes_on_mesh(placed_mesh_, world_size(), s, shape);
   }
 
  private:
-  static constexpr std::size_t max_plans = 512;  // chosen: above the movements of a training step of 12 layers
+  static constexpr std::size_t max_plans =
+      512;  ///< of a cache; chosen: above the movements of a training step of 12 layers
   template <class Plan>
   struct cache_entry {
     std::uint64_t key = 0;
@@ -164,7 +162,7 @@ class bound_mesh {
       throw;
     }
   }
-  std::size_t world_size() const { return world_.active() ? world_.size() : grid_.workers().id_end(); }
+  std::size_t world_size() const { return world_.active() ? world_.size() : placed_mesh_.workers().id_end(); }
   template <class T>
   planned_exchange lower_exchange(box_overlaps boxes) const {
     return {std::move(boxes), worker(), element_kind::moved<T>()};
@@ -178,11 +176,11 @@ class bound_mesh {
     return all.add({n, std::make_shared<Plan>(make())}).plan;
   }
 
-  partita::world world_;
-  placed_mesh grid_;
+  partita::world world_;  ///< without workers in a dry run
+  placed_mesh placed_mesh_;
   std::size_t place_;
   std::uint64_t fingerprint_ = 0;
-  std::vector<std::shared_ptr<transport>> channels_by_lane_;  // one per movement that is pending at the same time
+  std::vector<std::shared_ptr<transport>> channels_by_lane_;  ///< a lane for each movement pending at one time
   plan_cache<cache_entry<planned_exchange>, max_plans> exchanges_;
   plan_cache<cache_entry<planned_reshard>, max_plans> reshards_;
 };

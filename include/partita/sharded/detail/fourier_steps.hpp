@@ -99,8 +99,9 @@ struct transform_kind {
   bool inverse = false;
   fourier_norm norm = fourier_norm::backward;
   line_kind kind = line_kind::complex_to_complex;
-  real_transform real = real_transform::dct_1;
+  real_transform real = real_transform::dct_1;  ///< of real_to_real transforms only
 
+  /// The transform of this kind along dimension d of extent n.
   line_transform line(std::size_t d, std::size_t n) const { return make_transform(d, kind, real, inverse, norm, n); }
 };
 
@@ -118,7 +119,7 @@ inline void require_transform(const char* call, const shape_list& x, std::initia
   }
 }
 
-/// Transforms x along the dimensions `left`, without a change of the element type.
+/// Transforms x along the dimensions of the bit mask `left`, without a change of the element type.
 template <class T>
 sharded_tensor<T> transform_all(const char* name, sharded_tensor<T> x, std::uint32_t left, std::uint32_t all,
                                 const transform_kind& kind) {
@@ -153,14 +154,14 @@ sharded_tensor<U> transform_half_spectrum(const char* name, const sharded_tensor
 /// of this transform.
 template <std::size_t D, bool OfComplex>
 struct transform_operation {
-  static constexpr std::uint32_t adjoint_reads = 0;
-  static constexpr std::size_t parameters = 5;
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
+  static constexpr std::size_t parameters = 5;       ///< the number of data members, equal on all workers
   static constexpr bool on_complex = OfComplex;
   bool inverse = false;
   fourier_norm norm = fourier_norm::backward;
   line_kind kind = line_kind::complex_to_complex;
   real_transform real = real_transform::dct_1;
-  bool transposed = false;
+  bool transposed = false;  ///< whether this is the transpose of the transform
 
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::along({static_cast<std::ptrdiff_t>(D)}, 1, true).named(OfComplex ? "fft" : "dct")(x);
@@ -179,11 +180,12 @@ struct transform_operation {
 /// The transform along dimension D, which must not be sharded, from n real numbers to half of their spectrum, or back.
 template <bool ToReal, std::size_t D>
 struct half_spectrum_operation {
+  /// Placeholders for both precisions.
   using operand_type = std::conditional_t<ToReal, std::complex<double>, double>;
   using result_type = std::conditional_t<ToReal, double, std::complex<double>>;
-  static constexpr std::size_t parameters = 2;
+  static constexpr std::size_t parameters = 2;  ///< the number of data members, equal on all workers
   fourier_norm norm = fourier_norm::backward;
-  std::size_t n = 0;
+  std::size_t n = 0;  ///< the number of real numbers along dimension D
 
   static constexpr const char* name() { return ToReal ? "irfft" : "rfft"; }
   static constexpr partita::rule rule(const shape_span& x) {

@@ -34,8 +34,8 @@ struct add_along_axis_operation;
 /// The operation (x, indices) -> the elements of x at these indices along dimension D.
 template <std::size_t D>
 struct take_along_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
+  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
 
   static constexpr partita::rule rule(const shape_span& x) {
     for (std::size_t d = 0; d < x[0].size() && x[0].size() == x[1].size(); ++d)
@@ -60,10 +60,10 @@ struct take_along_operation {
 };
 template <std::size_t D>
 struct add_along_axis_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
-  static constexpr std::size_t parameters = 1;
-  std::size_t extent;
+  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
+  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
+  std::size_t extent;                                ///< of dimension D of the result
 
   static constexpr partita::rule rule(const shape_span& dy) {
     if (dy[0].size() <= D || dy[1].size() != dy[0].size())
@@ -121,8 +121,8 @@ struct scatter_add_nd_operation;
 /// The operation (x, indices) -> the rows of x at tuples of indices of its first K dimensions.
 template <std::size_t K>
 struct gather_nd_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
+  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
 
   static constexpr partita::rule rule(const shape_span& x) {
     if (x[1].size() == 0 || x[1][x[1].size() - 1] != K || x[0].size() < K)
@@ -148,10 +148,10 @@ struct gather_nd_operation {
 };
 template <std::size_t K>
 struct scatter_add_nd_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 2;  // the adjoint reads the indices
-  static constexpr std::size_t parameters = 1;
-  shape_list extents;
+  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
+  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
+  shape_list extents;                                ///< of the first K dimensions of the result
 
   static constexpr partita::rule rule(const shape_span& dy) {
     // When the layout of a typed tensor is inferred, the indices' last extent is dynamic.

@@ -25,7 +25,7 @@ concept reads_features = requires {
   Op::anchor;
 };
 
-inline constexpr std::size_t max_window_operands = 8;
+inline constexpr std::size_t max_window_operands = 8;  ///< of an operation over sharded features
 
 /// Whether Op reads windows along sharded dimensions outside of traced programs, too: it does unless it declares
 /// `Op::sharded_only_in_programs`.

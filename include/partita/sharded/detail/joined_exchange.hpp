@@ -31,23 +31,23 @@ class joined_exchange {
   /// Sets the memory of the operand x and the result y of movement `part`. The memory must exist until the next
   /// finish(). A pointer is null if this worker has no block of the tensor.
   void set_memory(std::size_t part, void* x, void* y) { parts_[part].x = x, parts_[part].y = y; }
-  PARTITA_DECL void start();
-  PARTITA_DECL void finish();
-  box_exchange* opened_exchange() const { return exchange_.get(); }
+  PARTITA_DECL void start();                                         ///< Packs and sends the boxes.
+  PARTITA_DECL void finish();                                        ///< Waits for the messages, and unpacks the boxes.
+  box_exchange* opened_exchange() const { return exchange_.get(); }  ///< null before open()
 
  private:
   struct movement_part {
     element_kind kind{};
     lowered_plan plan{};
-    short_list<std::ptrdiff_t> x_strides{}, y_strides{};
-    void *x = nullptr, *y = nullptr;
+    short_list<std::ptrdiff_t> x_strides{}, y_strides{};  ///< of this worker's dense blocks
+    void *x = nullptr, *y = nullptr;                      ///< the memory of these blocks
   };
   /// A box in a message: the worker at the other end, the number of the box's movement, the number of the box in that
   /// movement's plan, and the offset of the box in the buffer of all messages, in words.
   struct packed_box {
     std::size_t worker = 0, part = 0, box = 0, offset = 0;
   };
-  using word = std::uint64_t;
+  using word = std::uint64_t;  ///< the unit of the buffers
 
   /// Lists in `all` the boxes of all movements, ordered by workers and then by movements, with their offsets in the
   /// buffer of all messages; adds one message for each worker to `messages`. Returns the number of words in all
@@ -56,11 +56,11 @@ class joined_exchange {
                                               box_list& messages) const;
 
   std::vector<movement_part> parts_;
-  lowered_plan messages_{1};
-  std::vector<packed_box> outgoing_boxes_, incoming_boxes_;
-  std::vector<word> send_buffer_, received_;
+  lowered_plan messages_{1};                                 ///< one box, a message, for each worker at the other end
+  std::vector<packed_box> outgoing_boxes_, incoming_boxes_;  ///< ordered by worker
+  std::vector<word> send_buffer_, receive_buffer_;
   bool takes_part_ = false;
-  movement_counts counts_{1, 0, 0};
+  movement_counts counts_{1, 0, 0};  ///< of one execution
   std::unique_ptr<box_exchange> exchange_;
 };
 

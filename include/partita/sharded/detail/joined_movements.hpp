@@ -13,11 +13,11 @@ namespace partita::detail {
 /// on the longest chain of steps before it.
 struct movements_of_level {
   std::size_t level = 0;
-  std::vector<std::uint32_t> steps{};
+  std::vector<std::uint32_t> steps{};  ///< the numbers of the movements among all steps
 };
 
-/// Finds the small movements of each level among the steps `first` to `end`. A movement is small if `once`, the time
-/// that does not depend on its bytes, is not 0 and at least half of its time.
+/// Finds the small movements of each level among the steps `first` to `end`. A movement is small if
+/// `shared_seconds`, the time that does not depend on its bytes, is not 0 and at least half of its time.
 PARTITA_DECL std::vector<movements_of_level> find_small_movements(const std::vector<step_use>& steps, std::size_t first,
                                                                   std::size_t end);
 

@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF sharding drop_reductions(const sharding& s, const shape_list& extents) {
+PARTITA_DEF sharding reduced_layout(const sharding& s, const shape_list& extents) {
   sharding finished = s.without_partials();
   for (std::size_t a = 0; a < s.on.rank(); ++a)
     if (s.pending[a] != pending_reduction::none) finished = cut_further(finished, extents, a);

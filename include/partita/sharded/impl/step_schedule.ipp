@@ -13,11 +13,11 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
    public:
     explicit event_converter(const step_plan& plan)
         : plan_(plan),
-          g_(*plan.completion->program),
-          cotangents_(g_.values()),
-          block_count_(static_cast<std::uint32_t>(g_.values())) {
-      for (std::uint32_t v = 0; v < g_.values(); ++v) block_of_value_.push_back(v);
-      copies_.resize(g_.operations());
+          graph_(*plan.completion->program),
+          cotangents_(graph_.values()),
+          block_count_(static_cast<std::uint32_t>(graph_.values())) {
+      for (std::uint32_t v = 0; v < graph_.values(); ++v) block_of_value_.push_back(v);
+      copies_.resize(graph_.operations());
     }
 
     std::vector<step_use> steps() {
@@ -26,7 +26,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
         one.is_backward = e.backward, one.seconds = e.seconds;
         one.moves = e.kind == step_event::what::move || e.kind == step_event::what::window;
         if (e.backward && e.operation != step_event::none) one.name << "gradient of ";
-        one.name << (e.operation == step_event::none ? "update" : g_.operation(e.operation).how.name());
+        one.name << (e.operation == step_event::none ? "update" : graph_.operation(e.operation).how.name());
         if (one.moves) one.received = e.bytes;
         switch (e.kind) {
           case step_event::what::move:
@@ -47,13 +47,13 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     }
 
    private:
-    struct copy {
+    struct copy {  ///< of a value, moved for an operation
       std::uint32_t value_number, block;
     };
 
-    std::uint32_t new_block() { return block_count_++; }
+    std::uint32_t new_block() { return block_count_++; }  ///< the number of a new block
     std::size_t bytes_of(std::uint32_t v, const sharding& s) const {
-      return g_.block_bytes(value{v}, s, plan_.model.element_bytes);
+      return graph_.block_bytes(value{v}, s, plan_.model.element_bytes);
     }
     /// The block in which operation o reads value v: the last copy moved for the operation, or the value's own block.
     std::uint32_t block_read_by(std::uint32_t o, std::uint32_t v) const {
@@ -74,28 +74,28 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
         return;
       }
       one.reads = {block_of_value_[e.of]};
-      const bool is_operand = e.operation != step_event::none && g_[value{e.of}].producer != e.operation;
+      const bool is_operand = e.operation != step_event::none && graph_[value{e.of}].producer != e.operation;
       if (is_operand) copies_[e.operation].push_back({e.of, one.sets});
       else block_of_value_[e.of] = one.sets;  // the block of a result, or of an updated parameter
     }
     void move_window(const step_event& e, step_use& one) {
-      const auto& node = g_.operation(e.operation);
+      const auto& node = graph_.operation(e.operation);
       one.sets = new_block(), one.bytes = e.bytes;
-      one.reads =
-          e.backward ? cotangent(e.of) : std::vector<std::uint32_t>{block_read_by(e.operation, g_.of(node, 0).number)};
+      one.reads = e.backward ? cotangent(e.of)
+                             : std::vector<std::uint32_t>{block_read_by(e.operation, graph_.of(node, 0).number)};
       window_blocks_.push_back(one.sets);
     }
     void read_operands(const step_event& e, step_use& one) {
-      const auto& node = g_.operation(e.operation);
+      const auto& node = graph_.operation(e.operation);
       for (std::size_t i = 0; i < node.operands; ++i)
-        one.reads.push_back(block_read_by(e.operation, g_.of(node, i).number));
+        one.reads.push_back(block_read_by(e.operation, graph_.of(node, i).number));
       for (const copy& moved : copies_[e.operation]) one.reads.push_back(moved.block);  // a value may have copies
       one.reads.insert(one.reads.end(), window_blocks_.begin(), window_blocks_.end());
       window_blocks_.clear();
     }
     void compute(const step_event& e, step_use& one) {
       read_operands(e, one);
-      const auto& node = g_.operation(e.operation);
+      const auto& node = graph_.operation(e.operation);
       one.sets = block_of_value_[node.first_result];
       for (std::uint32_t j = 0; j < node.results; ++j) {  // several results of an operation are in one block
         block_of_value_[node.first_result + j] = one.sets;
@@ -104,14 +104,14 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     }
     void differentiate(const step_event& e, step_use& one) {
       read_operands(e, one);
-      const auto& node = g_.operation(e.operation);
+      const auto& node = graph_.operation(e.operation);
       for (std::uint32_t j = 0; j < node.results; ++j) {
         const auto all = cotangent(node.first_result + j);
         one.reads.insert(one.reads.end(), all.begin(), all.end());
       }
       one.sets = new_block();
       for (std::size_t i = 0; i < node.operands; ++i) {
-        const value v = g_.of(node, i);
+        const value v = graph_.of(node, i);
         one.bytes += bytes_of(v.number, plan_.completion->used_layout(e.operation, i));
         cotangents_[v.number].push_back(one.sets);
       }
@@ -123,10 +123,10 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     }
 
     const step_plan& plan_;
-    const graph& g_;
-    std::vector<std::uint32_t> block_of_value_{}, window_blocks_{};
-    std::vector<std::vector<std::uint32_t>> cotangents_;
-    std::vector<std::vector<copy>> copies_{};  ///< the copies that were moved for each operation
+    const graph& graph_;
+    std::vector<std::uint32_t> block_of_value_{}, window_blocks_{};  ///< windows that the next operation reads
+    std::vector<std::vector<std::uint32_t>> cotangents_;             ///< for each value, the blocks of contributions
+    std::vector<std::vector<copy>> copies_{};                        ///< the copies that were moved for each operation
     std::uint32_t block_count_;
     std::vector<step_use> steps_{};
   };

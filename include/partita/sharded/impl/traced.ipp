@@ -13,7 +13,7 @@ PARTITA_DEF void detail::traced_program::add(const applied_operation& done,
   applied_operations.push_back(done);
   if (window) windows.push_back(window);
   else applied_operations.back().how = operations.operation(operations.operations() - 1).how;
-  stopped_values.push_back(no_gradient_bits);
+  gradient_stops.push_back(no_gradient_bits);
 }
 
 PARTITA_DEF traced constrain(const traced& x, const sharding& layout, std::size_t priority) {

@@ -114,18 +114,15 @@ PARTITA_DEF std::uint64_t traced_function::fingerprint() const {
   const completion& done = complete();
   hasher all;
   for (const sharding& s : done.layouts) all.mix(detail::fingerprint_of(s));
-  for (const graph_reshard& move : done.reshards)
-    all.mix(move.operation)
-        .mix(move.tensor)
-        .mix(detail::fingerprint_of(move.from))
-        .mix(detail::fingerprint_of(move.to));
+  for (const graph_reshard& one : done.reshards)
+    all.mix(one.operation).mix(one.tensor).mix(detail::fingerprint_of(one.from)).mix(detail::fingerprint_of(one.to));
   for (const value v : inputs_) {
     all.mix(v.number);
     all.mix(operations()[v].shape).mix(operations()[v].is_complex);
   }
   for (std::size_t o = 0; o < operations().operations(); ++o) {
     const auto& node = operations().operation(o);
-    all.mix(detail::operation_number(program_->applied_operations[o])).mix(program_->stopped_values[o]);
+    all.mix(detail::operation_number(program_->applied_operations[o])).mix(program_->gradient_stops[o]);
     for (std::size_t t = 0; t <= node.operands; ++t) all.mix(operations().of(node, t).number);
   }
   return all.mix(result_.number).mix(is_result_stopped_).value();

@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF bound_mesh::bound_mesh(const partita::mesh& m) : world_(empty_world::make()), grid_(m), place_(0) {}
+PARTITA_DEF bound_mesh::bound_mesh(const partita::mesh& m) : world_(empty_world::make()), placed_mesh_(m), place_(0) {}
 
 PARTITA_DEF planned_reshard::planned_reshard(const sharding& from, const sharding& to, const shape_list& shape,
                                              std::size_t place, std::size_t element_bytes) {
@@ -17,14 +17,14 @@ PARTITA_DEF planned_reshard::planned_reshard(const sharding& from, const shardin
 }
 
 PARTITA_DEF bound_mesh::bound_mesh(world everyone, placed_mesh where)
-    : world_(std::move(everyone)), grid_(std::move(where)), place_(grid_.place(world_.id())) {
-  if (grid_.workers().id_end() > world_.size())
+    : world_(std::move(everyone)), placed_mesh_(std::move(where)), place_(placed_mesh_.place(world_.id())) {
+  if (placed_mesh_.workers().id_end() > world_.size())
     throw partition_error(text("partita::shard: requires workers of a world of ")
-                          << world_.size() << ", but the mesh " << grid_.mesh() << " reaches worker "
-                          << grid_.workers().id_end() - 1 << "; start more workers, or make a smaller mesh");
+                          << world_.size() << ", but the mesh " << placed_mesh_.mesh() << " reaches worker "
+                          << placed_mesh_.workers().id_end() - 1 << "; start more workers, or make a smaller mesh");
   hasher all;
   for (std::size_t a = 0; a < mesh().rank(); ++a) all.mix(mesh().axes[a].name()).mix(mesh().size(a));
-  for (std::size_t k = 0; k < grid_.size(); ++k) all.mix(grid_.worker(k));
+  for (std::size_t k = 0; k < placed_mesh_.size(); ++k) all.mix(placed_mesh_.worker(k));
   fingerprint_ = all.value();
 }
 
@@ -33,7 +33,7 @@ PARTITA_DEF std::shared_ptr<bound_mesh> bound_mesh::of(const world& everyone, co
   for (std::size_t k = known.size(); k-- > 0;) {
     const auto one = known[k].lock();
     if (!one) known.erase(known.begin() + static_cast<std::ptrdiff_t>(k));
-    else if (one->world_ == everyone && one->grid_ == where) return one;
+    else if (one->world_ == everyone && one->placed_mesh_ == where) return one;
   }
   auto made = std::make_shared<bound_mesh>(everyone, where);
   known.push_back(made);

@@ -70,7 +70,7 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_chann
     parts[first].push_back(steps_[one.step].exchange);
   }
   struct opened {
-    std::shared_ptr<planned_exchange> planned, copy;
+    std::shared_ptr<planned_exchange> planned, copy;  ///< the cached exchange, and the copy of this program
     std::uint32_t lane;
   };
   std::vector<opened> known;
@@ -268,7 +268,7 @@ PARTITA_DEF timetable bound_steps::measured_timetable() {
 void bound_steps::advance() const {
   std::size_t sent_count = 0;
   for (const pending_movement& one : pending_) sent_count += !one.exchange->advance() && one.sends_messages ? 1U : 0U;
-  start_waiting_steps(sent_count);
+  while (!waiting_steps_.empty() && sent_count < max_pending_sends_) sent_count += start_next_movement() ? 1U : 0U;
 }
 
 PARTITA_DEF void bound_steps::add_pending_movement(const step& one) const {
@@ -291,10 +291,6 @@ PARTITA_DEF bool bound_steps::start_next_movement() const {
   }
   add_pending_movement(one);
   return pending_.back().sends_messages;
-}
-
-PARTITA_DEF void bound_steps::start_waiting_steps(std::size_t sent_count) const {
-  while (!waiting_steps_.empty() && sent_count < max_pending_sends_) sent_count += start_next_movement() ? 1U : 0U;
 }
 
 PARTITA_DEF void bound_steps::finish(const step& one) const {

@@ -19,11 +19,11 @@ PARTITA_DEF joined_exchange::joined_exchange(const std::vector<std::shared_ptr<p
   messages_.worker = parts_.front().plan.worker;
   messages_.has_several_blocks = true;  // senders do not know where the receiver unpacks
   send_buffer_.resize(assign_box_offsets(&lowered_plan::sends, outgoing_boxes_, sends));
-  received_.resize(assign_box_offsets(&lowered_plan::receives, incoming_boxes_, messages_.receives));
+  receive_buffer_.resize(assign_box_offsets(&lowered_plan::receives, incoming_boxes_, messages_.receives));
   const std::ptrdiff_t unused = 0;
   for (std::size_t k = 0; k < sends.size(); ++k)
     messages_.add_send(sends[k].worker, sends[k].shape, sends[k].at, 0, &unused);
-  messages_.source_shape = {send_buffer_.size()}, messages_.received_shape = {received_.size()};
+  messages_.source_shape = {send_buffer_.size()}, messages_.received_shape = {receive_buffer_.size()};
   messages_.received_strides = {1};
   counts_.messages = messages_.receives.size();
 }
@@ -62,7 +62,7 @@ PARTITA_DEF void joined_exchange::start() {
              reinterpret_cast<char*>(send_buffer_.data() + one.offset), true, stores::cached);
   }
   const std::ptrdiff_t unit = 1;
-  exchange_->start(send_buffer_.data(), &unit, received_.data(), &unit);
+  exchange_->start(send_buffer_.data(), &unit, receive_buffer_.data(), &unit);
   for (const movement_part& p : parts_)
     keep_boxes(p.plan, p.kind, {static_cast<char*>(p.x), p.x_strides.data()},
                {static_cast<char*>(p.y), p.y_strides.data()}, stores::cached);
@@ -73,7 +73,7 @@ PARTITA_DEF void joined_exchange::finish() {
   for (const packed_box& one : incoming_boxes_) {
     const movement_part& p = parts_[one.part];
     pack_box(p.kind, p.plan.receives[one.box], p.plan.rank, {static_cast<char*>(p.y), p.y_strides.data()},
-             reinterpret_cast<char*>(received_.data() + one.offset), false, stores::cached);
+             reinterpret_cast<char*>(receive_buffer_.data() + one.offset), false, stores::cached);
   }
 }
 
