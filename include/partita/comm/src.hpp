@@ -18,17 +18,13 @@
 #include <partita/comm/detail/exchange/impl/joint_plan.ipp>
 #include <partita/comm/detail/exchange/impl/lowered_plan.ipp>
 #include <partita/comm/detail/message/impl/element_messages.ipp>
-#include <partita/comm/detail/message/impl/message_list.ipp>
-#include <partita/comm/detail/message/impl/message_type.ipp>
 #include <partita/comm/detail/message/impl/pair_messages.ipp>
 #include <partita/comm/detail/message/impl/persistent_messages.ipp>
 #include <partita/comm/detail/message/impl/posted_messages.ipp>
 #include <partita/comm/detail/node/impl/arena.ipp>
 #include <partita/comm/detail/node/impl/channel.ipp>
 #include <partita/comm/detail/node/impl/flag.ipp>
-#include <partita/comm/detail/node/impl/free_ranges.ipp>
 #include <partita/comm/detail/node/impl/group_meeting.ipp>
-#include <partita/comm/detail/node/impl/group_page.ipp>
 #include <partita/comm/detail/node/impl/heap_pool.ipp>
 #include <partita/comm/detail/node/impl/measured_link.ipp>
 #include <partita/comm/detail/node/impl/memory_way.ipp>
@@ -43,9 +39,6 @@
 #include <partita/comm/detail/node/impl/staged_boxes.ipp>
 #include <partita/comm/detail/node/impl/status_slot.ipp>
 #include <partita/comm/detail/world/impl/and_allreduce.ipp>
-#include <partita/comm/detail/world/impl/environment.ipp>
-#include <partita/comm/detail/world/impl/failure.ipp>
-#include <partita/comm/detail/world/impl/local_operations.ipp>
 #include <partita/comm/detail/world/impl/part_communicator.ipp>
 #include <partita/comm/detail/world/impl/process.ipp>
 #include <partita/comm/detail/world/impl/shared_world.ipp>

@@ -39,10 +39,12 @@ class pair_messages : public box_transport {
   void finish() override {}
 
  private:
-  static constexpr std::array message_forms{message_form::packed, message_form::chunked, message_form::typed};
-  using seconds = std::array<double, message_forms.size()>;
+  static constexpr std::array measurable_forms{message_form::packed, message_form::chunked, message_form::typed};
+  using seconds_by_form = std::array<double, measurable_forms.size()>;
 
-  bool is_sent_eagerly() const { return sent_messages_->longest_message() <= node_or_null_->link().eager_bytes; }
+  /// Whether MPI sends each message of this worker before its receive is posted.
+  bool is_sent_eagerly() const { return sent_messages_->longest_message_bytes() <= node_or_null_->link().eager_bytes; }
+  /// The tag of this exchange's messages, which changes if speculative messages may be lost.
   int tag() const { return node_or_null_ == nullptr ? tag_ : node_or_null_->tag_in_this_round(tag_); }
   /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. The lists are
   /// symmetric: if worker a is in the list of worker b, then b is in the list of a.
@@ -51,7 +53,8 @@ class pair_messages : public box_transport {
   /// The form (packed, chunked or typed) of the messages exchanged with one worker.
   PARTITA_DECL message_form choose_form(const pair_volume& c) const;
 
-  PARTITA_DECL void choose_forms();
+  /// Makes the messages of all pairs, each in its form.
+  PARTITA_DECL void make_messages();
 
   /// Exchanges the boxes of all large pairs in every form, three times each; the first time only faults in the buffers.
   /// Each pair then takes the form in which its slower worker was fastest, so that both workers choose the same form.
@@ -63,14 +66,14 @@ class pair_messages : public box_transport {
   int tag_;
   // the node's tag counter if messages may be sent before all workers agree, because some calls then change the tags
   const own_node* node_or_null_;
-  bool has_started_sends_ = false;
+  bool has_started_sends_ = false;  // the sends of the next exchange were started speculatively
   box_list sent_boxes_, received_boxes_;
   element_kind kind_;
   message_policy policy_;
-  bool oversubscribed_, is_unmeasured_ = false;
+  bool oversubscribed_, is_unmeasured_ = false;  // is_unmeasured_: the next exchange measures the forms first
   std::vector<std::pair<std::size_t, message_form>> measured_forms_;  // the form for each measured worker
   std::unique_ptr<persistent_messages> sent_messages_, received_messages_;
-  block_memory y_;
+  block_memory y_;  // the block into which the next exchange receives
 };
 
 /// The channel by messages: it reaches every other worker.

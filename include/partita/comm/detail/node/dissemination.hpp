@@ -42,6 +42,7 @@ struct dissemination {
     for_each_message([&](std::size_t, std::size_t) { ++n; });
     return n;
   }
+  /// The estimated time of all rounds.
   constexpr double seconds(const link_cost& link) const {
     return static_cast<double>(rounds()) * link.latency +
            static_cast<double>(2 * messages()) * link.seconds_per_message;

@@ -32,7 +32,7 @@ class node_group final : public group_transport, private node_sum {
   bool far() const override { return group_meeting::far(); }
 
  private:
-  static constexpr std::uint64_t whole = 0xffffffffULL;
+  static constexpr std::uint64_t whole = 0xffffffffULL;  ///< the step at which all of the root's block is written
   /// The bytes that the root copies at a time; meanwhile the other members copy the piece before.
   static constexpr std::size_t spread_chunk(std::size_t bytes) {
     const std::size_t quarter = (bytes / 4 + page - 1) / page * page;

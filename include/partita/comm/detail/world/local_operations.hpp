@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <partita/core/config.hpp>
 #include <partita/core/hash.hpp>
 #include <partita/core/short_list.hpp>
+#include <partita/core/text.hpp>
 
 namespace partita::detail {
 
@@ -17,13 +17,26 @@ class local_operations {
   static constexpr std::size_t max_operations = 16;  // chosen: only the first sixteen are compared one by one
 
   struct operation {
-    std::uint64_t fingerprint = 0;
+    std::uint64_t fingerprint = 0;  ///< a hash of what must be equal on all workers
     char name[32]{};
-    shape_list extents{};
+    shape_list extents{};  ///< of the tensor to which the operation was applied
   };
 
   /// Adds a local operation, and returns a number that identifies the result of the operation.
-  PARTITA_DECL std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents);
+  std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents) {
+    history_hash_ = hasher(history_hash_).mix(fingerprint).value();
+    if (count_ < max_operations) {
+      operation& one = named_operations_[count_];
+      one.fingerprint = fingerprint;
+      std::size_t k = 0;
+      for (; name[k] != '\0' && k + 1 < sizeof(one.name); ++k) one.name[k] = name[k];
+      one.name[k] = '\0';
+      one.extents = extents;
+    }
+    ++count_;
+    return history_hash_;
+  }
+  /// The hash of all operations, in their order.
   std::uint64_t history_hash() const { return history_hash_; }
   /// Called when all workers have executed the same operations: the next error message names only later operations.
   void clear_named_operations() { count_ = 0; }
@@ -35,7 +48,14 @@ class local_operations {
   std::uint64_t fingerprint(std::size_t k) const {
     return k < count_ && k < max_operations ? named_operations_[k].fingerprint : 0;
   }
-  PARTITA_DECL text description(std::size_t k) const;
+  /// Operation k since the last agreement, for an error message.
+  text description(std::size_t k) const {
+    if (k >= max_operations)
+      return text("operations of tensors after the ") << max_operations << "th since the last agreement";
+    if (k >= count_) return "no operation of a tensor";
+    text all(named_operations_[k].name);
+    return all << " of a tensor of extents " << named_operations_[k].extents;
+  }
 
  private:
   std::uint64_t history_hash_ = 0;
@@ -44,7 +64,3 @@ class local_operations {
 };
 
 }  // namespace partita::detail
-
-#ifndef PARTITA_CORE
-#include <partita/comm/detail/world/impl/local_operations.ipp>
-#endif

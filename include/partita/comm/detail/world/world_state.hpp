@@ -52,6 +52,7 @@ class world_state {
   MPI_Comm communicator() const { return communicator_; }
   std::size_t size() const { return size_; }
   std::size_t id() const { return id_; }
+  /// How much the calls of this world check.
   checks level() const { return check_level_; }
 
   /// A buffer of at least n elements, valid until the next call for the same slot; repeated calls allocate nothing.
@@ -92,7 +93,7 @@ class world_state {
   bool uses_recorded_steps() const { return steps_ != nullptr; }
   /// The tag of blocks that may be sent before all workers agree. The tag changes after each call whose speculative
   /// messages were discarded, so that no later call receives these messages.
-  int block_tag() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
+  int block_tag() const { return node_ == nullptr ? 2 : node_->tag_in_this_round(2); }
   /// Discards speculative messages, which depend on a choice, because the workers had no choice in common.
   void discard_speculative_messages() {
     if (std::exchange(needs_second_agreement_, false)) discard_messages();
@@ -106,6 +107,7 @@ class world_state {
   /// the call. All workers of the world make the call, or only the `chosen` ones.
   PARTITA_DECL void begin_call(std::uint64_t fingerprint, const call_description& describe,
                                const workers* chosen = nullptr);
+  /// The report of who waits for whom, which also knows the current call of this worker.
   hang_report& report() { return *hang_report_; }
   /// Handles a failed allocation of this worker in a call of all workers, see one_call. Returns only if the world has
   /// no other worker or cannot be used any more.
@@ -140,24 +142,30 @@ class world_state {
  private:
   using words = and_allreduce::words;
 
+  /// The AND of the words of all workers. If that fails, the world cannot be used any more.
   PARTITA_DECL words combine_words_of_workers(const words& mine, speculative_send* ahead);
+  /// Whether all workers make the same call, by the AND of their words.
   static bool have_same_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
-  static bool agree(const words& all) { return have_same_call(all) && all[3] != 0; }
+  /// Whether the workers make the same call and none has an error, by the AND of their words.
+  static bool have_agreed(const words& all) { return have_same_call(all) && all[3] != 0; }
+  /// Whether a worker may have sent messages before the workers agreed, in this call.
   PARTITA_DECL bool has_begun_speculation(const words& all);
   /// Takes part, in any call, in the next agreement of the other workers with an error, which all workers throw.
   PARTITA_DECL [[noreturn]] void fail_at_next_agreement(const text& sentence);
+  /// Makes later calls ignore the speculative messages that were sent so far.
   PARTITA_DECL void discard_messages();
-  static constexpr std::uint64_t departure_code = 0x7061727469746121ULL;
+  static constexpr std::uint64_t departure_code = 0x7061727469746121ULL;  ///< the fingerprint of leaving a world
 
   /// Exchanges information about all workers, and checks that their programs were compiled with the same settings and
   /// that they use the same level of checks.
   PARTITA_DECL void exchange_setup_data();
+  /// Throws on all workers if their programs were compiled with different settings.
   PARTITA_DECL void expect_one_setting(const std::vector<hang_report::setup_record>& all);
   bool has_unread_messages() const { return leaves_messages_unread_ || hang_report_->has_given_up_wait(); }
 
   /// Returns the result of an agreement that was recorded when the chain of kernels ran before, without messages.
-  PARTITA_DECL std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
-                                       const call_description& describe);
+  PARTITA_DECL std::uint64_t replay_agreement(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
+                                              const call_description& describe);
 
   /// Makes the shared flags after the first agreement, on all workers. If calls are traced, this function is
   /// called after each agreement.
@@ -167,12 +175,15 @@ class world_state {
   /// shared resources together.
   PARTITA_DECL bool announce_departure();
 
+  /// What this worker reports to the others when an agreement has failed.
   PARTITA_DECL call_report make_error_report(std::uint64_t fingerprint, failure kind, const text& mine) const;
   /// Gathers the call and the error (`call_report`) of every worker; empty if a worker does not answer.
   PARTITA_DECL std::vector<call_report> try_gather(const call_report& own);
 
   /// Exchanges the errors of all workers, which then throw the same error. Called when an agreement has failed.
-  PARTITA_DECL [[noreturn]] void report(std::uint64_t fingerprint, bool is_same_call, failure kind, const text& mine);
+  PARTITA_DECL [[noreturn]] void throw_on_all(std::uint64_t fingerprint, bool is_same_call, failure kind,
+                                              const text& mine);
+  /// Gathers the reports of all workers; throws communication_error if a worker does not answer.
   PARTITA_DECL std::vector<call_report> gather_call_reports(const call_report& own, const text& call);
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
@@ -187,11 +198,11 @@ class world_state {
   bool leaves_messages_unread_ = false;
   bool needs_second_agreement_ = false;  // the last agreement started a speculative send, and the call needs one more
   std::uint64_t failure_count_ = 0;
-  own_node* tags_ = nullptr;
+  own_node* node_ = nullptr;  // gives the tags of speculative messages; null before the first agreement
   bool has_tried_making_flags_ = false;
   bool skips_work_after_agreement_ = false;  // whether agreements need no work after them
   and_allreduce and_allreduce_;
-  recorded_agreements* steps_ = nullptr;
+  recorded_agreements* steps_ = nullptr;  // null if agreements are neither recorded nor replayed
   local_operations local_operations_;
   std::shared_ptr<pending_operation> pending_operation_;  // the last pending operation; earlier ones are finished
   kept_buffers buffers_;
