@@ -24,7 +24,6 @@
 #include <partita/comm/detail/node/impl/arena.ipp>
 #include <partita/comm/detail/node/impl/channel.ipp>
 #include <partita/comm/detail/node/impl/flag.ipp>
-#include <partita/comm/detail/node/impl/group_meeting.ipp>
 #include <partita/comm/detail/node/impl/heap_pool.ipp>
 #include <partita/comm/detail/node/impl/measured_link.ipp>
 #include <partita/comm/detail/node/impl/memory_way.ipp>
@@ -35,8 +34,6 @@
 #include <partita/comm/detail/node/impl/ring.ipp>
 #include <partita/comm/detail/node/impl/shared_flags.ipp>
 #include <partita/comm/detail/node/impl/shared_mapping.ipp>
-#include <partita/comm/detail/node/impl/spare_blocks.ipp>
-#include <partita/comm/detail/node/impl/staged_boxes.ipp>
 #include <partita/comm/detail/node/impl/status_slot.ipp>
 #include <partita/comm/detail/world/impl/and_allreduce.ipp>
 #include <partita/comm/detail/world/impl/part_communicator.ipp>

@@ -203,11 +203,11 @@ class element_messages {
                                      char* into, interval range, const char* buffer, std::size_t distance,
                                      std::vector<const char*>& blocks) const;
 
-  const world_state* world_;
+  const world_state* world_;  // the workers between which messages go
   const element_kind* element_kind_;
-  tag tag_;
-  traffic* traffic_;  // counts what is sent
-  const measured_link* link_;
+  tag tag_;                    // the tag of all messages
+  traffic* traffic_;           // counts what is sent
+  const measured_link* link_;  // the cost of messages between nodes
 };
 
 }  // namespace partita::detail

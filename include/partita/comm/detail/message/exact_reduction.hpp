@@ -71,7 +71,7 @@ class exact_reduction {
 
   std::unique_ptr<exact_terms> node_terms_;  // the exact sum of one piece, of this node and those below it in the tree
   const element_kind* element_kind_ = nullptr;  // the kind of elements for which node_terms_ was made
-  std::vector<char> terms_message_;
+  std::vector<char> terms_message_;             // the terms as a worker sends or receives them
 };
 
 }  // namespace partita::detail

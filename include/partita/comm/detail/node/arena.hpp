@@ -115,16 +115,16 @@ class arena {
   std::size_t max_bytes_;                  ///< the limit for each worker's part
   MPI_Comm communicator_ = MPI_COMM_NULL;  ///< a duplicate of the node's communicator
   std::uint64_t arena_name_ = 0;           ///< a number that is the same on all workers of the node
-  shared_mapping memory_;
-  std::size_t member_count_, place_,
-      bump_offset_ = 0;  ///< bump_offset_: where the unused end of this worker's part begins
-  std::atomic<std::size_t> new_block_count_ = 0;
+  shared_mapping memory_;                  ///< of the whole node; empty if it is not shared
+  std::size_t member_count_, place_;       ///< of the node, and of this worker on the node
+  std::size_t bump_offset_ = 0;            ///< where the memory of this worker's part begins that was never allocated
+  std::atomic<std::size_t> new_block_count_ = 0;  ///< of this arena alone
   arena* next_older_arena_ = nullptr;
-  spin_lock lock_;
-  spare_blocks spare_blocks_;
+  spin_lock lock_;                               ///< held by a thread that takes or returns a block
+  spare_blocks spare_blocks_;                    ///< released blocks of this worker's part
   free_ranges merged_ranges_, unmapped_ranges_;  ///< unmapped: addresses whose memory went back to the system
-  memory_use memory_use_;
-  std::size_t mapped_bytes_ = 0;  ///< the bytes of this worker's part that occupy memory
+  memory_use memory_use_;                        ///< of the blocks of this worker's part
+  std::size_t mapped_bytes_ = 0;                 ///< the bytes of this worker's part that occupy memory
   std::vector<std::pair<std::thread::id, spare_blocks>> spare_signal_blocks_;  ///< one list for each thread
 };
 

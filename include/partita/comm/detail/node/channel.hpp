@@ -19,7 +19,7 @@ struct announced_memory {
   char* address = nullptr;     ///< the block or the ring, as this worker addresses it; null for messages
   std::size_t slot_bytes = 0;  ///< the size of a slot or message; 0 if `address` is the receiver's block
 
-  bool is_receivers_block() const { return slot_bytes == 0; }
+  bool is_receivers_block() const { return slot_bytes == 0; }  ///< whether `address` is the receiver's block
   bool is_by_message() const { return slot_bytes == message_bytes; }
 };
 
@@ -117,11 +117,11 @@ class node_channel {
   arena* arena_;
   MPI_Comm communicator_;
   int tag_;
-  std::size_t place_;
+  std::size_t place_;  // of this worker on the node
   bool oversubscribed_, is_usable_ = true;
-  std::vector<pair> pairs_;  // by place of the other worker
-  std::size_t flags_bytes_ = 0;
-  char* flags_base_ = nullptr;  // the flags that this worker reads, one pair_flags for each place
+  std::vector<pair> pairs_;      // by place of the other worker
+  std::size_t flags_bytes_ = 0;  // of all flags that this worker reads
+  char* flags_base_ = nullptr;   // the flags that this worker reads, one pair_flags for each place
 };
 
 }  // namespace partita::detail

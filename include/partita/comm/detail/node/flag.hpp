@@ -59,10 +59,9 @@ class backoff {
   PARTITA_DECL void check_clock();      ///< updates seconds_, and calls the watcher if it is time
   PARTITA_DECL void report_wait_end();  ///< reports the end of the wait to the watcher and to the trace
 
-  std::size_t pause_count_ = 0, max_spins_;  ///< calls of pause(), and how many of them spin
-  clock::time_point begin_time_{},
-      trace_begin_time_{};  ///< the start of the wait; null until the clock is read, or traced
-  double seconds_ = 0, next_report_seconds_ = seconds_between_reports;  ///< waited so far; until the next report
+  std::size_t pause_count_ = 0, max_spins_;              ///< calls of pause(), and how many of them spin
+  clock::time_point begin_time_{}, trace_begin_time_{};  ///< when the clock, or the trace, first noticed the wait
+  double seconds_ = 0, next_report_seconds_ = seconds_between_reports;  ///< waited so far, and at the next report
   wait_watcher* notified_watcher_ = nullptr;                            ///< the watcher that was called; null if none
   bool is_long_wait_ = false;  ///< whether the end of the wait must be reported
 };
@@ -74,7 +73,8 @@ struct alignas(64) flag {
   std::atomic<std::uint64_t> epoch;  ///< the last epoch that was posted
   std::uint64_t value;               ///< the value that was posted with this epoch
 
-  PARTITA_DECL void post(std::uint64_t new_epoch, std::uint64_t new_value = 0);
+  PARTITA_DECL void post(std::uint64_t new_epoch, std::uint64_t new_value = 0);  ///< called by the writer
+  /// Whether an epoch, or a later one, has been posted.
   bool posted(std::uint64_t expected_epoch) const { return epoch.load(std::memory_order_acquire) >= expected_epoch; }
   /// Waits for an epoch, and returns the value that was posted with it.
   PARTITA_DECL std::uint64_t wait(std::uint64_t expected_epoch, bool oversubscribed) const;

@@ -50,7 +50,7 @@ class free_ranges {
  private:
   struct range {
     char* first = nullptr;  ///< the lowest address
-    std::size_t bytes = 0;
+    std::size_t bytes = 0;  ///< the length
   };
   std::vector<range> ranges_;
 };

@@ -4,17 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <partita/array/copy.hpp>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/detail/node/group_page.hpp>
-#include <partita/core/config.hpp>
 #include <utility>
 #include <vector>
 
 namespace partita::detail {
 
-/// One worker's view of a group on its node. All members make the same calls, and each counts its calls.
+/// One member's part in the synchronisation of a group on one node, by the pages of its members in shared memory. All
+/// members make the same calls, and each counts its calls.
 class group_meeting {
  public:
   /// `member_pages` are the pages of all members, the root's first; this worker has index `own_index`.
@@ -26,10 +27,14 @@ class group_meeting {
         own_index_(own_index),
         oversubscribed_(oversubscribed) {}
 
-  std::size_t size() const { return member_pages_.size(); }
+  std::size_t size() const { return member_pages_.size(); }  ///< the number of members
 
   /// Whether data that other members will read should be written with streaming stores, which bypass the caches.
-  PARTITA_DECL bool far() const;
+  bool far() const {
+    bool any = false;
+    for (const group_page* shown : member_pages_) any = any || shown->distance.is_far();
+    return any;
+  }
 
  protected:
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};  ///< the offset of a block that others cannot reach
@@ -38,24 +43,43 @@ class group_meeting {
   /// The value of a counter of steps after this step of this call.
   static constexpr std::uint64_t progress_count(std::uint64_t call, std::uint64_t step) { return (call << 32U) + step; }
   /// Posts that this worker has finished its call, and returns `moved`.
-  PARTITA_DECL bool end_call(bool moved);
-  group_page& own_page() const { return *member_pages_[own_index_]; }
+  bool end_call(bool moved) {
+    own_page().done_flag.post(call_);
+    return moved;
+  }
+  group_page& own_page() const { return *member_pages_[own_index_]; }  ///< the page that this worker writes
+  /// Waits until a counter has this value.
   void wait(const group_page::call_flag& n, std::uint64_t count) const {
     for (backoff p(oversubscribed_); !n.posted(count);) p.pause();
   }
   /// Waits until this counter of all other members has this value.
-  PARTITA_DECL void wait_for_members(group_page::call_flag group_page::*flag_member, std::uint64_t count) const;
+  void wait_for_members(group_page::call_flag group_page::*flag_member, std::uint64_t count) const {
+    for (std::size_t k = 0; k < size(); ++k)
+      if (k != own_index_) wait(member_pages_[k]->*flag_member, count);
+  }
   /// Waits until no member still reads what this worker showed `slot_count` calls before this call, so that the call
   /// can reuse the flag and the slot.
   void make_room(std::uint64_t call) {
     for (backoff p(oversubscribed_); !has_room(call);) p.pause();
   }
   /// Whether the call can reuse its flag and its slot without waiting.
-  PARTITA_DECL bool has_room(std::uint64_t call);
+  bool has_room(std::uint64_t call) {
+    if (call <= last_finished_call_ + group_page::slot_count) return true;
+    std::uint64_t least = call;
+    for (std::size_t k = 0; k < size(); ++k) {
+      if (k == own_index_) continue;
+      const std::uint64_t done = member_pages_[k]->done_flag.count.load(std::memory_order_acquire);
+      if (done + group_page::slot_count < call) return false;
+      least = done < least ? done : least;
+    }
+    last_finished_call_ = least;
+    return true;
+  }
   /// The flag by which member k shows that its data of a call can be read.
-  group_page::call_flag& ready(std::size_t k, std::uint64_t call) const {
+  group_page::call_flag& ready_flag(std::size_t k, std::uint64_t call) const {
     return member_pages_[k]->ready[call % group_page::slot_count];
   }
+  /// The memory in which member k passes a small block in a call.
   char* slot_of_call(std::size_t k, std::uint64_t call) const {
     return member_pages_[k]->slot[call % group_page::slot_count];
   }
@@ -63,19 +87,36 @@ class group_meeting {
   /// Whether the other members can reach a block of this worker.
   bool is_reachable(const void* block) const { return block != nullptr && arena_->is_in_own_part(block); }
   /// Posts the arena offsets of this worker's block and of its result in a call. Some callers add flags to `block`.
-  PARTITA_DECL void announce(std::uint64_t call, std::uint64_t block, std::uint64_t result = nowhere);
+  void announce(std::uint64_t call, std::uint64_t block, std::uint64_t result = nowhere) {
+    group_page::call_flag& n = ready_flag(own_index_, call);
+    n.block = block;
+    n.result = result;
+    n.post(call);
+  }
   /// Whether the members measure in this call how far their caches are from each other: in every 16th call, if its
   /// blocks have at least 1024 bytes.
   bool measures_distance(std::uint64_t call, std::size_t bytes) const {
     return call % 16 == 1 && bytes >= min_measured_bytes;
   }
+  /// Measures the distance to the core of member k, if this call measures.
   void measure_distance(std::size_t k, std::uint64_t call, std::size_t bytes) const {
     if (measures_distance(call, bytes)) own_page().distance.measure_distance(member_pages_[k]->distance);
   }
   /// Copies bytes, by streaming stores if wanted and if the bytes are not few.
-  PARTITA_DECL static void copy_bytes(void* to, const void* from, std::size_t bytes, bool streaming);
+  static void copy_bytes(void* to, const void* from, std::size_t bytes, bool streaming) {
+    if (streaming && bytes >= min_measured_bytes)
+      copy_run_streaming(best_instruction_set(), static_cast<char*>(to), static_cast<const char*>(from), bytes);
+    else std::memcpy(to, from, bytes);
+  }
   /// Copies a small block to this worker's slot of a call, and posts the call.
-  PARTITA_DECL void fill_slot(const void* x, std::size_t bytes, std::uint64_t call);
+  void fill_slot(const void* x, std::size_t bytes, std::uint64_t call) {
+    make_room(call);
+    if (measures_distance(call, bytes)) own_page().distance.write_lines();
+    const bool streaming = far();
+    copy_bytes(slot_of_call(own_index_, call), x, bytes, streaming);
+    if (streaming) finish_streaming_stores();
+    ready_flag(own_index_, call).post(call);
+  }
 
   arena* arena_;
   std::vector<std::size_t> member_places_;  ///< the members' places on the node, the root's first
@@ -86,7 +127,3 @@ class group_meeting {
 };
 
 }  // namespace partita::detail
-
-#ifndef PARTITA_CORE
-#include <partita/comm/detail/node/impl/group_meeting.ipp>
-#endif

@@ -45,7 +45,7 @@ class cache_distance {
  private:
   /// the number of cache lines, and their distance in lines, which no hardware prefetcher predicts
   static constexpr std::uint32_t line_count = 8, probed_line_stride = 33;
-  /// a read of a line is near below the first time, and was interrupted above the second
+  /// a read takes less time than the first if the cores are near; above the second, the reads were interrupted
   static constexpr std::chrono::nanoseconds near_read_time{70}, interrupted_read_time{1000};
   /// The index in cache_lines_ of the line that is read as number k.
   static constexpr std::uint32_t line_index(std::uint32_t k) { return 5 * k % line_count * probed_line_stride; }
@@ -76,7 +76,7 @@ struct group_page {
   call_flag progress_flag;      ///< counts the chunks that the worker has written for the other members
   call_flag summed_flag;        ///< counts the chunks in which the worker has combined its slice
   call_flag done_flag;          ///< the last call that the worker has finished, so that it reads no more of it
-  cache_distance distance;
+  cache_distance distance;      ///< to the cores of the other members
   alignas(64) char slot[slot_count][slot_bytes];  ///< small blocks, which are passed by a copy
 };
 

@@ -45,11 +45,11 @@ class link_trial {
   PARTITA_DECL void answer_commands();
 
  private:
-  /// Receive messages and answer; do so after the next command only; end.
+  /// What the other worker does: receives the messages and answers; waits for a further command first; ends.
   enum command_kind : std::uint64_t { receive_now, receive_later, stop };
   /// What the measuring worker asks of the other: `messages` messages of `bytes` bytes follow the command.
   struct command {
-    std::uint64_t kind, messages, bytes;
+    std::uint64_t kind, messages, bytes;  ///< kind: a command_kind
   };
   static constexpr int command_tag = 31003, trial_tag = 31004;         ///< MPI tags, above those of kernels
   static constexpr std::uint64_t max_bytes = std::uint64_t{1} << 20U;  ///< the longest message of a measurement
@@ -61,10 +61,12 @@ class link_trial {
   /// The seconds from the start of sending the messages until the other worker's answer arrives, which that worker
   /// sends after it has received all of them.
   PARTITA_DECL double time_messages(std::uint64_t messages, std::uint64_t bytes);
+  /// The shorter of two results of time_messages.
   PARTITA_DECL double faster_of_two_trials(std::uint64_t messages, std::uint64_t bytes);
   /// Whether a message of this size is sent although the receiver has not posted a receive for it.
   PARTITA_DECL bool is_sent_eagerly(std::uint64_t bytes);
 
+  /// Starts to send data_ as one message of a trial.
   PARTITA_DECL void start_send(MPI_Request& request) const;
   /// Sends data with command_tag, and waits until the data may change.
   PARTITA_DECL void send(const void* data, std::size_t bytes) const;
@@ -72,7 +74,7 @@ class link_trial {
     check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, other_worker_, tag, everyone_, &request), "MPI_Irecv");
   }
   PARTITA_DECL void receive(void* data, std::size_t bytes, int tag) const;
-  PARTITA_DECL command receive_command() const;
+  PARTITA_DECL command receive_command() const;  ///< waits for the next command
 
   MPI_Comm everyone_;
   int other_worker_;

@@ -21,19 +21,19 @@ class memory_transport : public box_transport {
   PARTITA_DECL memory_transport(const own_node& members, node_channel& channel, lowered_plan boxes,
                                 const element_kind& kind);
 
-  PARTITA_INLINE bool follow(lowered_plan& next) override;
-  PARTITA_INLINE exchange_traffic counts() const override;
-  PARTITA_INLINE bool is_needed() const override;
+  PARTITA_INLINE bool follow(lowered_plan& next) override;  ///< carries the boxes of that plan from now on, if it can
+  PARTITA_INLINE exchange_traffic counts() const override;  ///< what one exchange sends
+  PARTITA_INLINE bool is_needed() const override;           ///< whether others wait until this worker calls advance()
 
-  PARTITA_INLINE void post_receive(const block_memory& y) override;
+  PARTITA_INLINE void post_receive(const block_memory& y) override;  ///< announces y to the workers that send to it
   bool sends_speculatively() const override {
     return !plan_.accumulate && (has_staging_buffers_ || !has_staged_boxes_);
   }
   PARTITA_INLINE void start_speculatively(const block_memory& x, const block_memory& y) override;
-  PARTITA_INLINE void roll_back() override;
-  PARTITA_INLINE void post_send(const block_memory& x) override;
-  PARTITA_INLINE bool advance() override;
-  PARTITA_INLINE void finish() override;
+  PARTITA_INLINE void roll_back() override;                       ///< undoes start_speculatively
+  PARTITA_INLINE void post_send(const block_memory& x) override;  ///< writes the boxes of x to the receivers
+  PARTITA_INLINE bool advance() override;  ///< moves what can move now; true if nothing is pending
+  PARTITA_INLINE void finish() override;   ///< waits until all boxes have been written to y
 
  private:
   /// A worker of the node to which this worker sends boxes.
@@ -79,7 +79,7 @@ class memory_transport : public box_transport {
   }
 
   /// Writes the boxes [first, last) of a list into the receivers' blocks.
-  PARTITA_DECL void push(const push_list& boxes, std::size_t first, std::size_t last);
+  PARTITA_DECL void push_boxes(const push_list& boxes, std::size_t first, std::size_t last);
 
   /// Waits until a receiver has announced where its boxes go.
   PARTITA_DECL void await_destination_of(receiving_worker& t);
@@ -97,8 +97,8 @@ class memory_transport : public box_transport {
   /// Copies the boxes that stay on this worker.
   void copy_kept_boxes() { keep_boxes(plan_, kind_, x_, y_, is_streaming_ ? stores::streaming : stores::cached); }
 
-  lowered_plan plan_;
-  element_kind kind_;
+  lowered_plan plan_;  // which boxes move, and which stay
+  element_kind kind_;  // the kind of the elements
   node_channel* channel_;
   bool oversubscribed_;
   const own_node* members_;

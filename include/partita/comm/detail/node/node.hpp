@@ -82,14 +82,15 @@ class node {
   /// Called when the communicator is freed: deletes the node that of() has stored with it.
   PARTITA_DECL static int delete_stored_node(MPI_Comm, int, void* kept, void*);
 
-  MPI_Comm communicator_ = MPI_COMM_NULL;
+  MPI_Comm communicator_ = MPI_COMM_NULL;                         // of the workers of this node
   static constexpr int tags_per_round = 32768, round_count = 30;  // below 2^20, which all MPI implementations allow
   unsigned kernel_count_ = 0;                                     // the kernels that have asked for a tag
   int tag_round_ = 0;                                             // how often speculative messages were discarded
-  int place_ = 0;
+  int place_ = 0;                                                 // of this worker on the node
   bool oversubscribed_ = false;
   measured_link link_;
-  std::vector<int> members_, node_table_;  // node_table_: the lowest worker of each worker's node, if there are several
+  std::vector<int> members_;     // the workers of this node, in ascending order
+  std::vector<int> node_table_;  // the lowest worker of each worker's node, if there are several nodes
   mutable std::vector<std::pair<std::size_t, arena*>> arenas_by_limit_;
   mutable std::shared_ptr<joint_channels> joint_channels_;
 };

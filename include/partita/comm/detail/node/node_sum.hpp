@@ -65,6 +65,7 @@ class node_sum : protected group_meeting {
 
   /// Whether this member's block is part of the sum.
   bool contributes_block(const block_sum& s) const { return own_index_ != 0 || s.root_gives; }
+  /// Whether this member gets the result.
   bool receives_sum(const block_sum& s) const { return own_index_ == 0 || s.to_all; }
   /// Whether the other members need no copy of this member's block.
   bool is_in_place(const block_sum& s) const { return !contributes_block(s) || is_reachable(s.x); }
@@ -89,7 +90,7 @@ class node_sum : protected group_meeting {
   /// The chunk number `round` of chunks of `step` elements, and this worker's slice of it.
   PARTITA_DECL chunk_slice slice(const block_sum& s, std::size_t round, std::size_t step) const;
   /// Copies the part of a chunk that the other members combine into this member's slot.
-  PARTITA_DECL void show(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t call);
+  PARTITA_DECL void show_chunk(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t call);
 
   /// Combines this member's slice of a chunk and writes it to the results. The chunk begins `at` elements after the
   /// start of the results and of whole blocks, and `offset_in_slot` elements after the start of the slots.

@@ -20,7 +20,7 @@ class push_list {
   PARTITA_DECL void add(std::size_t place, const listed_box& b, std::ptrdiff_t offset, const std::ptrdiff_t* strides);
   /// Adds the boxes from number `first` to `last` - 1 of another list.
   PARTITA_DECL void add(const push_list& more, std::size_t first, std::size_t last);
-  PARTITA_DECL void sort();
+  PARTITA_DECL void sort();                           ///< by the start of the box in this worker's block
   std::size_t size() const { return boxes_.size(); }  ///< the number of boxes
   void clear() { boxes_.clear(), shapes_and_starts_.clear(), strides_.clear(); }
 
@@ -50,12 +50,12 @@ class push_list {
 
   /// Copies the part of a box that begins `skipped_extents` after the box's start; all of the box if `skipped_extents`
   /// is null.
-  PARTITA_DECL void copy(const element_kind& kind, const entry& e, const std::size_t* part,
-                         const std::size_t* skipped_extents, const block_memory& from, const std::vector<char*>& blocks,
-                         stores mode) const;
+  PARTITA_DECL void copy_box(const element_kind& kind, const entry& e, const std::size_t* part,
+                             const std::size_t* skipped_extents, const block_memory& from,
+                             const std::vector<char*>& blocks, stores mode) const;
 
-  std::size_t rank_;  // of the tensor
-  std::vector<entry> boxes_;
+  std::size_t rank_;                            // of the tensor
+  std::vector<entry> boxes_;                    // in the order in which they are written
   std::vector<std::size_t> shapes_and_starts_;  // the shape and the start of each box in this worker's block
   std::vector<std::ptrdiff_t> strides_;         // the strides of the receiver's block for each box
 };

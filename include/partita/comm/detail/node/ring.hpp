@@ -31,7 +31,7 @@ class boxes_through_ring {
   std::size_t staging_offset() const { return (*boxes_)[first_box_].staging_offset; }
 
   /// Starts an exchange, in which the boxes go to the announced memory.
-  PARTITA_DECL void start(const announced_memory& at);
+  PARTITA_DECL void start_exchange(const announced_memory& at);
 
   /// Packs boxes into the empty slots of the ring buffer. Returns true when every box has been sent.
   PARTITA_DECL bool send(node_channel& channel, const block_memory& block, bool streaming);
@@ -50,7 +50,7 @@ class boxes_through_ring {
 
   /// Packs all boxes of a block in sequence into dense memory, or unpacks them into the block.
   PARTITA_DECL void pack_all_boxes(const block_memory& block, char* packed, bool out) const;
-  /// Whether this worker has nothing more to do for the boxes of this exchange.
+  /// Whether no piece is left that moves through the ring or in a message.
   bool done() const { return announced_memory_.is_receivers_block() || next_piece_ == pieces_.size(); }
 
  private:
@@ -65,15 +65,15 @@ class boxes_through_ring {
   /// Packs the next piece into a slot of the ring, or unpacks it from there.
   PARTITA_DECL void pack_piece(const block_memory& block, std::size_t slot, bool out, bool streaming);
 
-  std::size_t place_;  // of the other worker
-  element_kind kind_;
+  std::size_t place_;                            // of the other worker
+  element_kind kind_;                            // the kind of the elements
   const box_list* boxes_;                        // the list that also has the boxes of other pairs
   std::size_t first_box_, end_box_, bytes_ = 0;  // the boxes of the pair are [first_box_, end_box_) in the list
   box_list pieces_;                              // the boxes, cut for slots of slot_bytes_ bytes
   std::size_t slot_bytes_ = 0, next_piece_ = 0;  // next_piece_: the next piece to move in this exchange
   announced_memory announced_memory_;            // where the boxes of this exchange go
   std::vector<char> packed_;                     // the content of a message, if messages are used
-  MPI_Request mpi_request_ = MPI_REQUEST_NULL;
+  MPI_Request mpi_request_ = MPI_REQUEST_NULL;   // of the pending message
 };
 
 }  // namespace partita::detail

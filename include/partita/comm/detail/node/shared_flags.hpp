@@ -91,18 +91,20 @@ class shared_flags {
   static_assert(sizeof(posted_words) == 128);
 
   /// Writes words for the current call.
-  PARTITA_DECL void post(posted_words& place, const words& posted) const;
+  PARTITA_DECL void post_words(posted_words& place, const words& posted) const;
+  /// Combines words into `all` by a bitwise AND.
   PARTITA_DECL static void combine_words(words& all, const words& posted);
   /// Waits for the words of another worker and combines them into `all`. Returns false if the words come too late.
   PARTITA_DECL bool await_and_combine(const posted_words& there, words& all, double& seconds_left) const;
   /// A round of messages: this node sends to some nodes, and receives from as many nodes. Words that reach a node twice
   /// do not change an AND.
   struct round {
+    /// The message to one node, and the message from another.
     struct message {
       int to, from;    // the lowest workers of two other nodes
       words received;  // from worker `from`
     };
-    std::vector<message> messages{};
+    std::vector<message> messages{};  // at most dissemination::max_messages
     std::vector<MPI_Request> requests{};
     words sent{};  // the AND so far, in all messages of the round
   };
@@ -110,7 +112,7 @@ class shared_flags {
   /// Sends and receives the messages of a round. Returns false if a message comes too late.
   PARTITA_DECL bool exchange_in_round(round& r, words& all, double& seconds_left);
 
-  MPI_Comm everyone_;
+  MPI_Comm everyone_;  // all workers
   arena* arena_;
   bool oversubscribed_, has_shared_memory_ = true, has_several_nodes_ = false;
   bool is_two_level_ = false;  // whether the first worker of each node reads the words of all and writes the result

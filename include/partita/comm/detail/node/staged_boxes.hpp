@@ -2,11 +2,13 @@
 // them: it need not wait for the receiver's address, and may pack before all workers agree.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/flag.hpp>
-#include <partita/core/config.hpp>
+#include <thread>
 #include <utility>
 
 namespace partita::detail {
@@ -27,12 +29,32 @@ class staged_boxes {
   staged_boxes(staged_boxes&& other) noexcept
       : arena_(other.arena_), buffer_bytes_(other.buffer_bytes_), header_(std::exchange(other.header_, nullptr)) {}
   staged_boxes& operator=(staged_boxes&&) = delete;
-  PARTITA_INLINE ~staged_boxes();
+  ~staged_boxes() {
+    if (header_ == nullptr || arena_ == nullptr) return;
+    // wait until the receiver has unpacked the boxes; if its process has ended, keep the memory
+    using clock = std::chrono::steady_clock;
+    for (const auto until = clock::now() + std::chrono::milliseconds(200);
+         !header_->unpacked.posted(last_packed_exchange());) {
+      if (clock::now() > until) return;
+      std::this_thread::yield();
+    }
+    arena_->release(header_, size());
+  }
 
   // Calls of the sender.
 
   /// Makes the buffers and returns the offset at which the receiver finds them, or `none` if there is no memory.
-  PARTITA_DECL std::uint64_t make_buffers(arena& memory, std::size_t bytes);
+  std::uint64_t make_buffers(arena& memory, std::size_t bytes) {
+    arena_ = &memory, buffer_bytes_ = (bytes + alignment - 1) / alignment * alignment;
+    void* const block = memory.allocate(size());
+    if (!memory.is_in_own_part(block)) {
+      memory.release(block, size());
+      return none;
+    }
+    std::memset(block, 0, sizeof(buffer_header));
+    header_ = static_cast<buffer_header*>(block);
+    return memory.offset(block);
+  }
   /// Signals that the boxes of an exchange are packed.
   void mark_packed(std::uint64_t exchange) { header_->packed.post(exchange); }
   /// Takes the signal back, before the receiver can have read it.
@@ -44,12 +66,14 @@ class staged_boxes {
   void attach(void* block, std::size_t bytes) {
     buffer_bytes_ = (bytes + alignment - 1) / alignment * alignment, header_ = static_cast<buffer_header*>(block);
   }
+  /// Waits until the sender has packed the boxes of an exchange.
   void await_packed(std::uint64_t exchange, bool oversubscribed) const {
     header_->packed.wait(exchange, oversubscribed);
   }
-  void mark_unpacked(std::uint64_t exchange) { header_->unpacked.post(exchange); }
+  void mark_unpacked(std::uint64_t exchange) {
+    header_->unpacked.post(exchange);
+  }  ///< the sender keeps the buffers until then
 
-  /// Whether the buffers exist.
   bool has_buffers() const { return header_ != nullptr; }
   /// The buffer that the exchange with this number uses, one of two in turn.
   char* buffer(std::uint64_t exchange) const {
@@ -66,13 +90,9 @@ class staged_boxes {
   std::size_t size() const { return sizeof(buffer_header) + 2 * buffer_bytes_; }
   std::uint64_t last_packed_exchange() const { return header_->packed.epoch.load(std::memory_order_relaxed); }
 
-  arena* arena_ = nullptr;  // the sender's arena; null at the receiver
-  std::size_t buffer_bytes_ = 0;
-  buffer_header* header_ = nullptr;
+  arena* arena_ = nullptr;           // the sender's arena; null at the receiver
+  std::size_t buffer_bytes_ = 0;     // of one of the two
+  buffer_header* header_ = nullptr;  // null until there are buffers
 };
 
 }  // namespace partita::detail
-
-#ifndef PARTITA_CORE
-#include <partita/comm/detail/node/impl/staged_boxes.ipp>
-#endif

@@ -48,7 +48,7 @@ struct status_slot {
   departure departures[max_departures];        ///< the last ones, each at its number % max_departures
   std::atomic<std::uint64_t> departure_count;  ///< all so far
   std::atomic<bool> has_called_finalize;       ///< whether the worker has called MPI_Finalize
-  std::atomic<std::uint64_t> fingerprints[description_set_count][descriptions_per_set];
+  std::atomic<std::uint64_t> fingerprints[description_set_count][descriptions_per_set];  ///< 0: unused
   /// the call with the fingerprint at the same index, as text
   char descriptions[description_set_count][descriptions_per_set][max_description_length];
   char final_message[1024];  ///< the uncaught exception of a worker that failed
@@ -75,6 +75,7 @@ struct status_slot {
   PARTITA_DECL bool has_left_before_call(std::uint64_t world, std::uint64_t calls_of_world) const;
   /// The name of the call with a fingerprint; empty if the name was overwritten.
   PARTITA_DECL text find_description(std::uint64_t fingerprint) const;
+  /// Sets the state, and the time at which it begins to now.
   PARTITA_DECL void set_process_state(standing state);
 
   /// The time of CLOCK_MONOTONIC now.
@@ -104,8 +105,8 @@ class status_slots {
   /// the list unlocked.
   struct mapped_slot {
     std::uint64_t slot_secret;
-    const status_slot* status;
-    const mapped_slot* older_slot;
+    const status_slot* status;      ///< in memory that this process can only read
+    const mapped_slot* older_slot;  ///< the entry that was added before; null if none
   };
   /// The slot that was mapped last; null if none was.
   const mapped_slot* newest() const { return newest_slot_.load(std::memory_order_acquire); }

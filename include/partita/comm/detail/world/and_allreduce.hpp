@@ -20,7 +20,7 @@ namespace partita::detail {
 /// The communicator or the shared flags through which all workers of a world get an AND.
 class and_allreduce {
  public:
-  using words = shared_flags::words;
+  using words = shared_flags::words;  ///< what one worker passes, and the AND of all of them
 
   and_allreduce() = default;
   PARTITA_DECL and_allreduce(MPI_Comm everyone, std::size_t size);
@@ -51,8 +51,8 @@ class and_allreduce {
   PARTITA_DECL int start_allreduce(const words& own_words, words& all, MPI_Request& request);
 
   MPI_Comm everyone_ = MPI_COMM_NULL;
-  std::size_t size_ = 0;  // the number of workers
-  std::unique_ptr<shared_flags> flags_;
+  std::size_t size_ = 0;                 // the number of workers
+  std::unique_ptr<shared_flags> flags_;  // null if there are none
   /// The buffers of the MPI collective are on the heap, because MPI may use them even after a wait is given up. The
   /// buffers are allocated with the world, because a worker without memory must still be able to leave the world.
   std::unique_ptr<std::array<words, 2>> allreduce_buffers_;

@@ -25,7 +25,7 @@ inline std::size_t parse_free_bytes(const char* setting_text) { return std::strt
 struct node_link_settings {
   double latency = 0, message = 0, byte = 0;  ///< the latency, and the cost of a message and of a byte
   std::size_t eager_bytes = 2048;             ///< the longest message that is sent eagerly
-  bool given = false;
+  bool given = false;                         ///< whether the variable is set and valid
 
   explicit node_link_settings(const char* setting_text) {
     for (double* const number : {&latency, &message, &byte}) {

@@ -16,6 +16,7 @@ class local_operations {
  public:
   static constexpr std::size_t max_operations = 16;  // chosen: only the first sixteen are compared one by one
 
+  /// One operation, as it is compared and reported.
   struct operation {
     std::uint64_t fingerprint = 0;  ///< a hash of what must be equal on all workers
     char name[32]{};
@@ -59,8 +60,8 @@ class local_operations {
 
  private:
   std::uint64_t history_hash_ = 0;
-  std::size_t count_ = 0;  // the number of operations since the last agreement
-  operation named_operations_[max_operations];
+  std::size_t count_ = 0;                       // the number of operations since the last agreement
+  operation named_operations_[max_operations];  // since the last agreement
 };
 
 }  // namespace partita::detail

@@ -12,6 +12,7 @@ namespace partita::detail {
 /// What this process may do. The state is shared by all worlds of the process.
 class process {
  public:
+  /// What this process is; unknown before the first call of the library.
   enum class standing { unknown_standing, worker, is_traced_worker, after_finalize, in_forked_child };
 
   /// Throws if this process cannot communicate. The state of MPI is cached, so that later calls cost one load. Requires

@@ -38,7 +38,7 @@ class recorded_agreements {
   struct step {
     std::uint64_t fingerprint, common_choices;
   };
-  std::vector<step> steps_;
+  std::vector<step> steps_;  // the record, in the order of the calls
   std::size_t next_step_to_replay_ = 0;
   bool is_replaying_ = false;
 };

@@ -49,9 +49,10 @@ class world_state {
   /// an error instead of hanging.
   PARTITA_INLINE ~world_state();
 
+  /// The private communicator, on which only this library sends messages.
   MPI_Comm communicator() const { return communicator_; }
-  std::size_t size() const { return size_; }
-  std::size_t id() const { return id_; }
+  std::size_t size() const { return size_; }  ///< the number of workers
+  std::size_t id() const { return id_; }      ///< of this worker, from 0 on
   /// How much the calls of this world check.
   checks level() const { return check_level_; }
 
@@ -90,7 +91,7 @@ class world_state {
   }
   /// From now on agreements are recorded in `steps`, or replayed from `steps`; with nullptr they are not.
   void use_recorded_steps(recorded_agreements* steps) { steps_ = steps; }
-  bool uses_recorded_steps() const { return steps_ != nullptr; }
+  bool uses_recorded_steps() const { return steps_ != nullptr; }  ///< recorded or replayed
   /// The tag of blocks that may be sent before all workers agree. The tag changes after each call whose speculative
   /// messages were discarded, so that no later call receives these messages.
   int block_tag() const { return node_ == nullptr ? 2 : node_->tag_in_this_round(2); }
@@ -128,6 +129,7 @@ class world_state {
   void keep_call_pending(const std::shared_ptr<pending_operation>& left, bool is_awaited = false) {
     if (is_awaited || check_level_ == checks::agree) pending_operation_ = left;
   }
+  /// Waits for the operation that was registered last, if it is still pending.
   void finish_pending_operation() {
     if (pending_operation_) std::exchange(pending_operation_, nullptr)->wait();
   }
@@ -140,7 +142,7 @@ class world_state {
   PARTITA_DECL bool is_true_on_all(bool is_true_here);
 
  private:
-  using words = and_allreduce::words;
+  using words = and_allreduce::words;  ///< fingerprint, its complement, choices, and all bits if there is no error
 
   /// The AND of the words of all workers. If that fails, the world cannot be used any more.
   PARTITA_DECL words combine_words_of_workers(const words& mine, speculative_send* ahead);
@@ -161,6 +163,7 @@ class world_state {
   PARTITA_DECL void exchange_setup_data();
   /// Throws on all workers if their programs were compiled with different settings.
   PARTITA_DECL void expect_one_setting(const std::vector<hang_report::setup_record>& all);
+  /// Whether messages to this worker may arrive that no call will receive.
   bool has_unread_messages() const { return leaves_messages_unread_ || hang_report_->has_given_up_wait(); }
 
   /// Returns the result of an agreement that was recorded when the chain of kernels ran before, without messages.
@@ -193,19 +196,19 @@ class world_state {
   std::size_t size_ = 0;
   std::size_t id_ = 0;
   checks check_level_;
-  std::thread::id creating_thread_;
-  bool is_world_lost_ = false;  // whether a worker did not answer or has left: no further agreement is possible
-  bool leaves_messages_unread_ = false;
+  std::thread::id creating_thread_;  // which makes all calls unless allows_any_thread_
+  bool is_world_lost_ = false;       // whether a worker did not answer or has left: no further agreement is possible
+  bool leaves_messages_unread_ = false;  // see leave_messages_unread()
   bool needs_second_agreement_ = false;  // the last agreement started a speculative send, and the call needs one more
-  std::uint64_t failure_count_ = 0;
-  own_node* node_ = nullptr;  // gives the tags of speculative messages; null before the first agreement
+  std::uint64_t failure_count_ = 0;      // see failure_count()
+  own_node* node_ = nullptr;             // gives the tags of speculative messages; null before the first agreement
   bool has_tried_making_flags_ = false;
   bool skips_work_after_agreement_ = false;  // whether agreements need no work after them
   and_allreduce and_allreduce_;
   recorded_agreements* steps_ = nullptr;  // null if agreements are neither recorded nor replayed
   local_operations local_operations_;
   std::shared_ptr<pending_operation> pending_operation_;  // the last pending operation; earlier ones are finished
-  kept_buffers buffers_;
+  kept_buffers buffers_;                                  // of buffer_in_slot()
 };
 
 }  // namespace partita::detail

@@ -21,7 +21,7 @@ PARTITA_DEF pair_messages::pair_messages(MPI_Comm comm, int tag, box_list out, b
 }
 
 void pair_messages::post_send(const block_memory& x) {
-  if (is_unmeasured_) measure(x);
+  if (is_unmeasured_) measure_forms(x);
   const bool announced = node_or_null_ != nullptr && node_or_null_->has_other_nodes() && !is_sent_eagerly();
   if (!announced) received_messages_->start(comm_, tag(), y_);
   if (!std::exchange(has_started_sends_, false)) sent_messages_->start(comm_, tag(), x);
@@ -72,7 +72,7 @@ PARTITA_DEF void pair_messages::make_messages() {
   received_messages_ = std::make_unique<persistent_messages>(pool(received_boxes_), kind_, false);
 }
 
-PARTITA_DEF void pair_messages::measure(const block_memory& x) {
+PARTITA_DEF void pair_messages::measure_forms(const block_memory& x) {
   const std::vector<std::size_t> pairs = partners_to_measure();
   const auto large = [this](const box_list& boxes) {
     box_list chosen(boxes.rank());

@@ -34,7 +34,7 @@ PARTITA_DEF bool persistent_messages::reuses_slots() const {
 }
 
 PARTITA_DEF void persistent_messages::start(MPI_Comm comm, int tag, const block_memory& block) {
-  prepare(comm, tag, block);
+  make_requests(comm, tag, block);
   first_pending_ = next_message_ = 0;
   is_complete_.assign(messages_.size(), 0);
   advance();
@@ -83,7 +83,7 @@ PARTITA_DEF bool persistent_messages::has_same_strides(const std::ptrdiff_t* str
   return true;
 }
 
-PARTITA_DEF void persistent_messages::prepare(MPI_Comm comm, int tag, const block_memory& block) {
+PARTITA_DEF void persistent_messages::make_requests(MPI_Comm comm, int tag, const block_memory& block) {
   const bool same_way = is_prepared_ && comm == comm_ && tag == tag_ && has_same_strides(block.strides);
   if (same_way && block.data == block_) return;
   if (!same_way) {

@@ -150,7 +150,7 @@ PARTITA_DEF void memory_transport::announce_destination(sending_worker& o) {
   char* const block = !can_receive_in_place() ? nullptr
                       : plan_.accumulate      ? y_.data + o.ring.staging_offset()
                                               : y_.data;
-  o.ring.start(channel_->announce(o.ring.place(), block, slot_bytes(o.ring.bytes())));
+  o.ring.start_exchange(channel_->announce(o.ring.place(), block, slot_bytes(o.ring.bytes())));
 }
 
 PARTITA_DEF void memory_transport::find_staging_buffers() {
@@ -195,14 +195,14 @@ PARTITA_DEF bool memory_transport::can_receive_in_place() const {
   return reinterpret_cast<std::uintptr_t>(y_.data) % page == 0;
 }
 
-PARTITA_DEF void memory_transport::push(const push_list& boxes, std::size_t first, std::size_t last) {
+PARTITA_DEF void memory_transport::push_boxes(const push_list& boxes, std::size_t first, std::size_t last) {
   const bool one_block = !plan_.has_several_blocks && x_.strides != nullptr && x_.writer == nullptr;
   boxes.push(first, last, kind_, one_block ? plan_.source_shape.data() : nullptr, x_, blocks_, is_streaming_);
 }
 
 PARTITA_DEF void memory_transport::await_destination_of(receiving_worker& t) {
   const announced_memory at = channel_->await_destination(t.ring.place());
-  t.ring.start(at);
+  t.ring.start_exchange(at);
   t.has_destination = true;
   --waiting_receivers_;
   blocks_[t.ring.place()] = at.address;
@@ -216,11 +216,11 @@ PARTITA_DEF void memory_transport::push_to_all_receivers() {
     in_place = in_place && t.ring.is_written_into_block();
   }
   if (in_place) {
-    push(boxes_in_memory_order_, 0, boxes_in_memory_order_.size());
+    push_boxes(boxes_in_memory_order_, 0, boxes_in_memory_order_.size());
   } else {
     copy_kept_boxes();
     for (receiving_worker& t : receivers_)
-      if (!t.is_staged && t.ring.is_written_into_block()) push(boxes_, t.ring.first(), t.ring.last());
+      if (!t.is_staged && t.ring.is_written_into_block()) push_boxes(boxes_, t.ring.first(), t.ring.last());
   }
   for (const receiving_worker& t : receivers_)
     if (!t.is_staged && t.ring.is_written_into_block()) channel_->signal_arrival(t.ring.place());
@@ -232,7 +232,7 @@ PARTITA_DEF bool memory_transport::push_to_ready_receivers() {
     if (t.has_destination || !channel_->has_receiver_announced(t.ring.place())) continue;
     await_destination_of(t);
     if (!t.ring.is_written_into_block()) continue;
-    push(boxes_, t.ring.first(), t.ring.last());
+    push_boxes(boxes_, t.ring.first(), t.ring.last());
     channel_->signal_arrival(t.ring.place());
   }
   return waiting_receivers_ < before;

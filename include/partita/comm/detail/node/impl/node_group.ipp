@@ -42,14 +42,14 @@ bool node_group::show_block_early(const char* x, std::size_t bytes) {
 }
 
 void node_group::roll_back() {
-  ready(own_index_, call_).post(call_ - 1);
+  ready_flag(own_index_, call_).post(call_ - 1);
   --call_;
 }
 
 bool node_group::finish_spread(std::size_t bytes) {
   const std::uint64_t call = call_;
   if (bytes <= group_page::slot_bytes) return end_call(true);
-  if (ready(0, call).block == in_message) return end_call(false);
+  if (ready_flag(0, call).block == in_message) return end_call(false);
   wait_for_members(&group_page::done_flag, call);
   staging_block_.reset();
   return end_call(true);
@@ -62,10 +62,10 @@ char* node_group::show_root_block(void* block) {
     if (measures_distance(call, page)) own_page().distance.write_lines();
     announce(call, is_reachable(block) ? arena_->offset(block) : nowhere);
   } else {
-    wait(ready(0, call), call);
+    wait(ready_flag(0, call), call);
     measure_distance(0, call, page);
   }
-  const std::uint64_t shown = ready(0, call).block;
+  const std::uint64_t shown = ready_flag(0, call).block;
   end_call(true);
   return shown == nowhere ? nullptr : arena_->at(member_places_[0], shown);
 }
@@ -75,7 +75,7 @@ PARTITA_DEF bool node_group::broadcast_small_block(const char* x, char* y, std::
     fill_slot(x, bytes, call);
     if (y != nullptr && y != x) std::memcpy(y, x, bytes);
   } else {
-    wait(ready(0, call), call);
+    wait(ready_flag(0, call), call);
     measure_distance(0, call, bytes);
     std::memcpy(y, slot_of_call(0, call), bytes);
   }
@@ -93,15 +93,16 @@ PARTITA_DEF bool node_group::broadcast_as_root(const char* x, char* y, std::size
   } else if (is_reachable(y)) {
     written_block = y;
   } else if (y == nullptr) {
-    wait(ready(1, call), call);
-    const std::uint64_t there = ready(1, call).block;
+    wait(ready_flag(1, call), call);
+    const std::uint64_t there = ready_flag(1, call).block;
     if (there != nowhere) {
       held = in_first_member_block;
       written_block = arena_->at(member_places_[1], there);
     }
   }
   if (written_block != nullptr) {
-    const std::uint64_t offset = held == in_first_member_block ? ready(1, call).block : arena_->offset(written_block);
+    const std::uint64_t offset =
+        held == in_first_member_block ? ready_flag(1, call).block : arena_->offset(written_block);
     write_block_in_chunks(x, written_block, bytes, call, 4 * offset + held);
     if (y != nullptr && y != written_block) std::memcpy(y, x, bytes);
     if (held == in_root_block) wait_for_members(&group_page::done_flag, call);
@@ -141,9 +142,9 @@ PARTITA_DEF bool node_group::copy_from_root(char* y, std::size_t bytes, std::uin
     announce(call, is_reachable(y) ? arena_->offset(y) : nowhere);
   }
   const group_page& root = *member_pages_[0];
-  wait(ready(0, call), call);
+  wait(ready_flag(0, call), call);
   measure_distance(0, call, bytes);
-  const std::uint64_t block = ready(0, call).block, held = block % 4;
+  const std::uint64_t block = ready_flag(0, call).block, held = block % 4;
   if (held == in_message) return end_call(false);
   if (held == in_first_member_block && own_index_ == 1) {
     wait(root.progress_flag, progress_count(call, whole));

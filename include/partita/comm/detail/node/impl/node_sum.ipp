@@ -25,7 +25,7 @@ PARTITA_DEF bool node_sum::finish(const block_sum& s) {
 
 PARTITA_DEF bool node_sum::finish_small_sum(const block_sum& s, std::uint64_t call) {
   for (std::size_t k = 0; k < size(); ++k) {
-    if (k != own_index_) wait(ready(k, call), call);
+    if (k != own_index_) wait(ready_flag(k, call), call);
     if (k != own_index_) measure_distance(k, call, s.bytes());
     peer_blocks_[k] = {k == own_index_ ? s.x : slot_of_call(k, call), true};
   }
@@ -45,7 +45,7 @@ PARTITA_DEF void node_sum::start_large_sum(const block_sum& s, std::uint64_t cal
       (is_in_place(s) || is_reachable(staging_block_->data())) && (!receives_sum(s) || is_reachable(result));
   make_room(call);
   if (measures_distance(call, s.bytes())) own_page().distance.write_lines();
-  if (!is_in_place(s) && within_reach) show(s, 0, far(), call);
+  if (!is_in_place(s) && within_reach) show_chunk(s, 0, far(), call);
   announce(call,
            !within_reach    ? nowhere
            : is_in_place(s) ? (contributes_block(s) ? 4 * arena_->offset(s.x) + 1 : 1)
@@ -56,7 +56,7 @@ PARTITA_DEF void node_sum::start_large_sum(const block_sum& s, std::uint64_t cal
 PARTITA_DEF bool node_sum::finish_large_sum(const block_sum& s, std::uint64_t call) {
   bool are_blocks_in_place = true, reached = true;
   for (std::size_t k = 0; k < size(); ++k) {
-    const group_page::call_flag& shown = ready(k, call);
+    const group_page::call_flag& shown = ready_flag(k, call);
     if (k != own_index_) wait(shown, call);
     if (k != own_index_) measure_distance(k, call, s.bytes());
     reached = reached && shown.block != nowhere;
@@ -78,7 +78,7 @@ PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_blocks_in
   // use one piece if no member has to copy; if a member has to, all members use the same chunks
   const std::size_t step = are_blocks_in_place ? s.n : chunk_elements(s), rounds = (s.n + step - 1) / step;
   for (std::size_t round = 0; round < rounds; ++round) {
-    if (!is_in_place(s) && round + 1 < rounds) show(s, round + 1, bypasses_cache, call);
+    if (!is_in_place(s) && round + 1 < rounds) show_chunk(s, round + 1, bypasses_cache, call);
     for (std::size_t k = 0; k < size(); ++k)
       if (k != own_index_ && !peer_blocks_[k].has_whole_block)
         wait(member_pages_[k]->progress_flag, progress_count(call, round + 1));
@@ -100,7 +100,7 @@ PARTITA_DEF node_sum::chunk_slice node_sum::slice(const block_sum& s, std::size_
   return r;
 }
 
-PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t call) {
+PARTITA_DEF void node_sum::show_chunk(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t call) {
   const chunk_slice r = slice(s, round, chunk_elements(s));
   const std::size_t element = s.element();
   char* const to = staging_block_->data() + round % 2 * chunk_elements(s) * element;

@@ -37,7 +37,7 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
   const std::size_t n = last - first;
   if (!streaming || shape == nullptr || n < 2 || n > most_boxes || rank_ == 0 || is_transposed(first, last)) {
     for (std::size_t k = first; k < last; ++k)
-      copy(kind, boxes_[k], shapes_and_starts_.data() + boxes_[k].shape_index, nullptr, from, blocks, mode);
+      copy_box(kind, boxes_[k], shapes_and_starts_.data() + boxes_[k].shape_index, nullptr, from, blocks, mode);
     return;
   }
   // a slab is a range of dimension `cut`, at one index of each dimension outside of `cut`
@@ -61,7 +61,7 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
         part[d] = stop - start;
         skipped_extents[d] = start - begin;
       }
-      if (meets) copy(kind, e, part, skipped_extents, from, blocks, mode);
+      if (meets) copy_box(kind, e, part, skipped_extents, from, blocks, mode);
     }
     more = false;
     i[cut] += slab;
@@ -81,9 +81,9 @@ PARTITA_DEF bool push_list::is_transposed(std::size_t first, std::size_t last) c
   return false;
 }
 
-PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const std::size_t* part,
-                                 const std::size_t* skipped_extents, const block_memory& from,
-                                 const std::vector<char*>& blocks, stores mode) const {
+PARTITA_DEF void push_list::copy_box(const element_kind& kind, const entry& e, const std::size_t* part,
+                                     const std::size_t* skipped_extents, const block_memory& from,
+                                     const std::vector<char*>& blocks, stores mode) const {
   const std::ptrdiff_t* const strides = strides_.data() + e.strides_index;
   if (from.writer != nullptr) {
     const std::size_t* const shape = shapes_and_starts_.data() + e.shape_index;

@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void boxes_through_ring::start(const announced_memory& at) {
+PARTITA_DEF void boxes_through_ring::start_exchange(const announced_memory& at) {
   announced_memory_ = at;
   next_piece_ = 0;
   if (at.is_receivers_block() || at.slot_bytes == slot_bytes_) return;

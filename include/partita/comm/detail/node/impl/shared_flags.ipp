@@ -50,7 +50,7 @@ PARTITA_DEF shared_flags::shared_flags(MPI_Comm everyone, const own_node& member
 }
 
 PARTITA_DEF bool shared_flags::all_and(const words& own, words& all, double max_seconds, listener* observer) {
-  post(own_words_[++current_epoch_ % 2], own);
+  post_words(own_words_[++current_epoch_ % 2], own);
   all = own;
   if (observer != nullptr && !has_several_nodes_) observer->notify_own_words_written();
   // On a large node, or with several nodes, all workers but the first of the node read the result from the first.
@@ -65,17 +65,17 @@ PARTITA_DEF bool shared_flags::all_and(const words& own, words& all, double max_
   for (const posted_words* both : words_to_read_)
     if (!await_and_combine(both[current_epoch_ % 2], all, max_seconds)) return false;
   if (has_several_nodes_) {
-    post(own_words_[4 + current_epoch_ % 2], all);
+    post_words(own_words_[4 + current_epoch_ % 2], all);
     if (observer != nullptr) observer->receive_and_of_node_words(all);
   }
   // Exchange the combined words of this node with the first workers of other nodes.
   for (round& r : rounds_)
     if (!exchange_in_round(r, all, max_seconds)) return false;
-  if (is_two_level_) post(own_words_[2 + current_epoch_ % 2], all);
+  if (is_two_level_) post_words(own_words_[2 + current_epoch_ % 2], all);
   return true;
 }
 
-PARTITA_DEF void shared_flags::post(posted_words& place, const words& posted) const {
+PARTITA_DEF void shared_flags::post_words(posted_words& place, const words& posted) const {
   place.posted = posted;
   place.epoch.store(current_epoch_, std::memory_order_release);
 }
