@@ -43,7 +43,8 @@ class persistent_messages {
   PARTITA_DECL bool advance();
 
  private:
-  /// How the bytes of a message get from the block, or into it.
+  /// How MPI sends or receives a message: in the block itself, as a packed copy in a slot of the buffer, or in the
+  /// block by a derived type.
   enum class data_path : char { in_place, through_slot, through_mpi_type };
   static constexpr std::size_t no_message = ~std::size_t{0};  ///< instead of the index of a message
 

@@ -12,7 +12,8 @@ namespace partita::detail {
 
 /// The traffic of one worker: messages and bytes that it sent, and bytes of its blocks that went through shared memory.
 struct traffic {
-  std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;  ///< so far, or in one call
+  /// the messages that were sent, the bytes in them, and the bytes that went through shared memory
+  std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
 };
 
 /// Divides n elements into consecutive pieces of at most `max_bytes` bytes, but at least one element, and calls f(first

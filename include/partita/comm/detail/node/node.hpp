@@ -83,7 +83,7 @@ class node {
   PARTITA_DECL static int delete_stored_node(MPI_Comm, int, void* kept, void*);
 
   MPI_Comm communicator_ = MPI_COMM_NULL;                         // of the workers of this node
-  static constexpr int tags_per_round = 32768, round_count = 30;  // below 2^20, which all MPI implementations allow
+  static constexpr int tags_per_round = 32768, round_count = 30;  // all tags < 2^20, which every MPI allows
   unsigned kernel_count_ = 0;                                     // the kernels that have asked for a tag
   int tag_round_ = 0;                                             // how often speculative messages were discarded
   int place_ = 0;                                                 // of this worker on the node

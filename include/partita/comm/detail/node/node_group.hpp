@@ -26,10 +26,10 @@ class node_group final : public group_transport, private node_sum {
   PARTITA_INLINE bool finish_spread(std::size_t bytes) override;  ///< waits until all have read the root's x
   PARTITA_INLINE bool show_block_early(const char* x, std::size_t bytes) override;  ///< start_spread before all agree
   PARTITA_INLINE void roll_back() override;                                         ///< undoes show_block_early
-  void start(const block_sum& s) override { node_sum::start(s); }
-  bool finish(const block_sum& s) override { return node_sum::finish(s); }
+  void start(const block_sum& s) override { node_sum::start(s); }                   ///< starts a reduction
+  bool finish(const block_sum& s) override { return node_sum::finish(s); }          ///< waits for the reduction
   PARTITA_INLINE char* show_root_block(void* block) override;  ///< the root's block, as this member addresses it
-  bool far() const override { return group_meeting::far(); }
+  bool far() const override { return group_meeting::far(); }   ///< whether streaming stores are better
 
  private:
   static constexpr std::uint64_t whole = 0xffffffffULL;  ///< the step at which all of the root's block is written

@@ -33,8 +33,8 @@ class shared_flags {
   /// worker (notify_own_words_written).
   class listener {
    public:
-    virtual void receive_and_of_node_words(const words& all) = 0;
-    virtual void notify_own_words_written() = 0;
+    virtual void receive_and_of_node_words(const words& all) = 0;  ///< all: the AND on this node
+    virtual void notify_own_words_written() = 0;                   ///< on a single node only
 
    protected:
     ~listener() = default;
