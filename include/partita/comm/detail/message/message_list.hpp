@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <partita/comm/detail/exchange/box_list.hpp>
+#include <partita/core/config.hpp>
 #include <partita/rule/transport_choice.hpp>
 #include <vector>
 
@@ -34,16 +35,7 @@ struct pair_volume {
 };
 
 /// The volume for each worker to which boxes go, or from which they come. The list of boxes must be sorted by worker.
-inline std::vector<pair_volume> pair_volumes(const box_list& boxes, std::size_t element) {
-  std::vector<pair_volume> all;
-  for (std::size_t k = 0; k < boxes.size(); ++k) {
-    const std::size_t worker = boxes[k].worker;
-    if (all.empty() || all.back().worker != worker) all.push_back({worker, 0, 0});
-    all.back().bytes += boxes.volume(k) * element;
-    ++all.back().boxes;
-  }
-  return all;
-}
+PARTITA_DECL std::vector<pair_volume> pair_volumes(const box_list& boxes, std::size_t element);
 
 /// One message: consecutive boxes.
 struct message {
@@ -82,19 +74,11 @@ struct message_list {
  private:
   /// Orders the messages: the first of each worker, then the second of each worker, …, so that no pair waits for
   /// another.
-  void interleave_workers() {
-    std::vector<message> mixed;
-    mixed.reserve(all.size());
-    std::vector<std::size_t> heads;
-    for (std::size_t k = 0; k < all.size(); ++k)
-      if (k == 0 || all[k].worker != all[k - 1].worker) heads.push_back(k);
-    for (std::size_t turn = 0; mixed.size() < all.size(); ++turn)
-      for (std::size_t h = 0; h < heads.size(); ++h) {
-        const std::size_t k = heads[h] + turn;
-        if (k < (h + 1 < heads.size() ? heads[h + 1] : all.size())) mixed.push_back(all[k]);
-      }
-    all.swap(mixed);
-  }
+  PARTITA_DECL void interleave_workers();
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/message/impl/message_list.ipp>
+#endif

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <partita/array/copy.hpp>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/flag.hpp>
 #include <partita/comm/detail/node/group_page.hpp>
+#include <partita/core/config.hpp>
 #include <utility>
 #include <vector>
 
@@ -30,11 +30,7 @@ class group_meeting {
   std::size_t size() const { return member_pages_.size(); }  ///< the number of members
 
   /// Whether data that other members will read should be written with streaming stores, which bypass the caches.
-  bool far() const {
-    bool any = false;
-    for (const group_page* shown : member_pages_) any = any || shown->distance.is_far();
-    return any;
-  }
+  PARTITA_DECL bool far() const;
 
  protected:
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};  ///< the offset of a block that others cannot reach
@@ -43,38 +39,17 @@ class group_meeting {
   /// The value of a counter of steps after this step of this call.
   static constexpr std::uint64_t progress_count(std::uint64_t call, std::uint64_t step) { return (call << 32U) + step; }
   /// Posts that this worker has finished its call, and returns `moved`.
-  bool end_call(bool moved) {
-    own_page().done_flag.post(call_);
-    return moved;
-  }
+  PARTITA_DECL bool end_call(bool moved);
   group_page& own_page() const { return *member_pages_[own_index_]; }  ///< the page that this worker writes
   /// Waits until a counter has this value.
-  void wait(const group_page::call_flag& n, std::uint64_t count) const {
-    for (backoff p(oversubscribed_); !n.posted(count);) p.pause();
-  }
+  PARTITA_DECL void wait(const group_page::call_flag& n, std::uint64_t count) const;
   /// Waits until this counter of all other members has this value.
-  void wait_for_members(group_page::call_flag group_page::*flag_member, std::uint64_t count) const {
-    for (std::size_t k = 0; k < size(); ++k)
-      if (k != own_index_) wait(member_pages_[k]->*flag_member, count);
-  }
+  PARTITA_DECL void wait_for_members(group_page::call_flag group_page::*flag_member, std::uint64_t count) const;
   /// Waits until no member still reads what this worker showed `slot_count` calls before this call, so that the call
   /// can reuse the flag and the slot.
-  void make_room(std::uint64_t call) {
-    for (backoff p(oversubscribed_); !has_room(call);) p.pause();
-  }
+  PARTITA_DECL void make_room(std::uint64_t call);
   /// Whether the call can reuse its flag and its slot without waiting.
-  bool has_room(std::uint64_t call) {
-    if (call <= last_finished_call_ + group_page::slot_count) return true;
-    std::uint64_t least = call;
-    for (std::size_t k = 0; k < size(); ++k) {
-      if (k == own_index_) continue;
-      const std::uint64_t done = member_pages_[k]->done_flag.count.load(std::memory_order_acquire);
-      if (done + group_page::slot_count < call) return false;
-      least = done < least ? done : least;
-    }
-    last_finished_call_ = least;
-    return true;
-  }
+  PARTITA_DECL bool has_room(std::uint64_t call);
   /// The flag by which member k shows that its data of a call can be read.
   group_page::call_flag& ready_flag(std::size_t k, std::uint64_t call) const {
     return member_pages_[k]->ready[call % group_page::slot_count];
@@ -87,12 +62,7 @@ class group_meeting {
   /// Whether the other members can reach a block of this worker.
   bool is_reachable(const void* block) const { return block != nullptr && arena_->is_in_own_part(block); }
   /// Posts the arena offsets of this worker's block and of its result in a call. Some callers add flags to `block`.
-  void announce(std::uint64_t call, std::uint64_t block, std::uint64_t result = nowhere) {
-    group_page::call_flag& n = ready_flag(own_index_, call);
-    n.block = block;
-    n.result = result;
-    n.post(call);
-  }
+  PARTITA_DECL void announce(std::uint64_t call, std::uint64_t block, std::uint64_t result = nowhere);
   /// Whether the members measure in this call how far their caches are from each other: in every 16th call, if its
   /// blocks have at least 1024 bytes.
   bool measures_distance(std::uint64_t call, std::size_t bytes) const {
@@ -103,20 +73,9 @@ class group_meeting {
     if (measures_distance(call, bytes)) own_page().distance.measure_distance(member_pages_[k]->distance);
   }
   /// Copies bytes, by streaming stores if wanted and if the bytes are not few.
-  static void copy_bytes(void* to, const void* from, std::size_t bytes, bool streaming) {
-    if (streaming && bytes >= min_measured_bytes)
-      copy_run_streaming(best_instruction_set(), static_cast<char*>(to), static_cast<const char*>(from), bytes);
-    else std::memcpy(to, from, bytes);
-  }
+  PARTITA_DECL static void copy_bytes(void* to, const void* from, std::size_t bytes, bool streaming);
   /// Copies a small block to this worker's slot of a call, and posts the call.
-  void fill_slot(const void* x, std::size_t bytes, std::uint64_t call) {
-    make_room(call);
-    if (measures_distance(call, bytes)) own_page().distance.write_lines();
-    const bool streaming = far();
-    copy_bytes(slot_of_call(own_index_, call), x, bytes, streaming);
-    if (streaming) finish_streaming_stores();
-    ready_flag(own_index_, call).post(call);
-  }
+  PARTITA_DECL void fill_slot(const void* x, std::size_t bytes, std::uint64_t call);
 
   arena* arena_;
   std::vector<std::size_t> member_places_;  ///< the members' places on the node, the root's first
@@ -127,3 +86,7 @@ class group_meeting {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/group_meeting.ipp>
+#endif

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/flag.hpp>
+#include <partita/core/config.hpp>
 
 namespace partita::detail {
 
@@ -21,24 +22,9 @@ namespace partita::detail {
 class cache_distance {
  public:
   /// Writes the lines of this worker, before it posts a call in which the other members measure.
-  void write_lines() {
-    for (std::uint32_t k = 0; k < line_count; ++k)
-      cache_lines_[line_index(k)].next.store(line_index(k + 1), std::memory_order_relaxed);
-  }
+  PARTITA_DECL void write_lines();
   /// Measures the distance to the lines of another worker, which that worker wrote before it posted the call.
-  void measure_distance(const cache_distance& other) {
-    // load the page table entries beforehand, through lines that are never written
-    for (std::uint32_t n = 0; n < line_count; ++n)
-      if (other.cache_lines_[n * probed_line_stride + probed_line_stride / 2].next.load(std::memory_order_relaxed) != 0)
-        return;
-    const auto start = std::chrono::steady_clock::now();
-    std::uint32_t k = line_index(0);
-    for (std::uint32_t n = 0; n < line_count; ++n)  // each read depends on the read before
-      k = other.cache_lines_[k].next.load(std::memory_order_relaxed) % (line_count * probed_line_stride);
-    const auto taken = std::chrono::steady_clock::now() - start;
-    if (taken < line_count * interrupted_read_time)
-      is_far_.store(k == line_index(line_count) && taken > line_count * near_read_time, std::memory_order_relaxed);
-  }
+  PARTITA_DECL void measure_distance(const cache_distance& other);
   /// Whether the distance was far at the last measurement.
   bool is_far() const { return is_far_.load(std::memory_order_relaxed); }
 
@@ -99,3 +85,7 @@ class arena_block {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/group_page.ipp>
+#endif

@@ -3,8 +3,8 @@
 
 #include <bit>
 #include <cstddef>
-#include <new>
 #include <partita/comm/detail/node/shared_mapping.hpp>
+#include <partita/core/config.hpp>
 #include <vector>
 
 namespace partita::detail {
@@ -20,30 +20,11 @@ class spare_blocks {
     return (pages + step - 1) / step * step * page;
   }
   /// Takes a released block that is large enough from the list of its size; null if the list is empty.
-  void* take(std::size_t bytes) {
-    const std::size_t c = size_class(bytes);
-    if (c >= blocks_.size() || blocks_[c].empty()) return nullptr;
-    void* const block = blocks_[c].back();
-    blocks_[c].pop_back();
-    return block;
-  }
+  PARTITA_DECL void* take(std::size_t bytes);
   /// Adds a released block. Returns false, and leaves the block to the caller, if there is no memory for the list.
-  [[nodiscard]] bool give(void* block, std::size_t bytes) noexcept {
-    const std::size_t c = size_class(bytes);
-    try {
-      if (blocks_.size() <= c) blocks_.resize(c + 1);
-      blocks_[c].push_back(block);
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-    return true;
-  }
+  PARTITA_DECL [[nodiscard]] bool give(void* block, std::size_t bytes) noexcept;
   /// The number of released blocks.
-  std::size_t size() const {
-    std::size_t all = 0;
-    for (const auto& of_class : blocks_) all += of_class.size();
-    return all;
-  }
+  PARTITA_DECL std::size_t size() const;
   /// Calls f(block, bytes) for every released block, then removes all blocks from the lists.
   template <class F>
   void drain_all(F f) {
@@ -68,19 +49,12 @@ class spare_blocks {
 class memory_use {
  public:
   /// Counts an allocation of this number of bytes.
-  void add(std::size_t bytes) {
-    used_bytes_ += round_up_to_pages(bytes);
-    peak_bytes_ = used_bytes_ > peak_bytes_ ? used_bytes_ : peak_bytes_;
-  }
+  PARTITA_DECL void add(std::size_t bytes);
   void subtract_bytes(std::size_t bytes) { used_bytes_ -= round_up_to_pages(bytes); }
   std::size_t peak_bytes() const { return peak_bytes_; }  ///< the most bytes that were in use at one time
   /// The bytes that a pool may occupy when `added_bytes` further bytes are used: 1.5 times the peak, and at least 1
   /// MiB, so that small blocks are not returned to the system again and again.
-  std::size_t allowed_bytes(std::size_t added_bytes) const {
-    const std::size_t then = used_bytes_ + round_up_to_pages(added_bytes),
-                      most = then > peak_bytes_ ? then : peak_bytes_;
-    return most + most / 2 > min_allowed_bytes ? most + most / 2 : min_allowed_bytes;
-  }
+  PARTITA_DECL std::size_t allowed_bytes(std::size_t added_bytes) const;
 
  private:
   static constexpr std::size_t min_allowed_bytes = std::size_t{1} << 20;
@@ -91,3 +65,7 @@ class memory_use {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/spare_blocks.ipp>
+#endif

@@ -2,13 +2,11 @@
 // them: it need not wait for the receiver's address, and may pack before all workers agree.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <partita/comm/detail/node/arena.hpp>
 #include <partita/comm/detail/node/flag.hpp>
-#include <thread>
+#include <partita/core/config.hpp>
 #include <utility>
 
 namespace partita::detail {
@@ -29,32 +27,12 @@ class staged_boxes {
   staged_boxes(staged_boxes&& other) noexcept
       : arena_(other.arena_), buffer_bytes_(other.buffer_bytes_), header_(std::exchange(other.header_, nullptr)) {}
   staged_boxes& operator=(staged_boxes&&) = delete;
-  ~staged_boxes() {
-    if (header_ == nullptr || arena_ == nullptr) return;
-    // wait until the receiver has unpacked the boxes; if its process has ended, keep the memory
-    using clock = std::chrono::steady_clock;
-    for (const auto until = clock::now() + std::chrono::milliseconds(200);
-         !header_->unpacked.posted(last_packed_exchange());) {
-      if (clock::now() > until) return;
-      std::this_thread::yield();
-    }
-    arena_->release(header_, size());
-  }
+  PARTITA_INLINE ~staged_boxes();
 
   // Calls of the sender.
 
   /// Makes the buffers and returns the offset at which the receiver finds them, or `none` if there is no memory.
-  std::uint64_t make_buffers(arena& memory, std::size_t bytes) {
-    arena_ = &memory, buffer_bytes_ = (bytes + alignment - 1) / alignment * alignment;
-    void* const block = memory.allocate(size());
-    if (!memory.is_in_own_part(block)) {
-      memory.release(block, size());
-      return none;
-    }
-    std::memset(block, 0, sizeof(buffer_header));
-    header_ = static_cast<buffer_header*>(block);
-    return memory.offset(block);
-  }
+  PARTITA_DECL std::uint64_t make_buffers(arena& memory, std::size_t bytes);
   /// Signals that the boxes of an exchange are packed.
   void mark_packed(std::uint64_t exchange) { header_->packed.post(exchange); }
   /// Takes the signal back, before the receiver can have read it.
@@ -70,9 +48,8 @@ class staged_boxes {
   void await_packed(std::uint64_t exchange, bool oversubscribed) const {
     header_->packed.wait(exchange, oversubscribed);
   }
-  void mark_unpacked(std::uint64_t exchange) {
-    header_->unpacked.post(exchange);
-  }  ///< the sender keeps the buffers until then
+  /// Signals that the boxes of an exchange are unpacked; the sender keeps the buffers until then.
+  void mark_unpacked(std::uint64_t exchange) { header_->unpacked.post(exchange); }
 
   bool has_buffers() const { return header_ != nullptr; }
   /// The buffer that the exchange with this number uses, one of two in turn.
@@ -96,3 +73,7 @@ class staged_boxes {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/node/impl/staged_boxes.ipp>
+#endif

@@ -5,14 +5,12 @@
 #include <cstddef>
 #include <cstdlib>
 #include <initializer_list>
+#include <partita/core/config.hpp>
 
 namespace partita::detail {
 
 /// PARTITA_NODES is the number of nodes that the workers simulate, or 1 if it is not set.
-inline int parse_node_count(const char* setting_text) {
-  const long nodes = setting_text == nullptr ? 0 : std::strtol(setting_text, nullptr, 10);
-  return nodes < 1 ? 1 : nodes < 1'000'000'000 ? static_cast<int>(nodes) : 1'000'000'000;
-}
+PARTITA_DECL int parse_node_count(const char* setting_text);
 /// Whether PARTITA_SHARED allows shared memory: 0 turns it off.
 inline bool parse_sharing(const char* setting_text) {
   return setting_text == nullptr || std::strtol(setting_text, nullptr, 10) != 0;
@@ -27,23 +25,13 @@ struct node_link_settings {
   std::size_t eager_bytes = 2048;             ///< the longest message that is sent eagerly
   bool given = false;                         ///< whether the variable is set and valid
 
-  explicit node_link_settings(const char* setting_text) {
-    for (double* const number : {&latency, &message, &byte}) {
-      if (setting_text == nullptr) return;
-      char* end = nullptr;
-      *number = std::strtod(setting_text, &end);
-      if (end == setting_text || !(*number > 0 && *number < 1e9)) return;
-      setting_text = *end == ',' ? end + 1 : nullptr;
-    }
-    given = true;
-    const unsigned long long bytes = setting_text == nullptr ? 0 : std::strtoull(setting_text, nullptr, 10);
-    if (bytes >= 1 && bytes < (1ULL << 30U)) eager_bytes = static_cast<std::size_t>(bytes);
-  }
+  PARTITA_DECL explicit node_link_settings(const char* setting_text);
 };
 /// PARTITA_PATIENCE: the seconds after which a wait becomes an error; 0 means never.
-inline double parse_patience(const char* setting_text) {
-  const double seconds = setting_text == nullptr ? 0 : std::strtod(setting_text, nullptr);
-  return seconds > 0 && seconds < 1e9 ? seconds : 0;
-}
+PARTITA_DECL double parse_patience(const char* setting_text);
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/world/impl/environment.ipp>
+#endif

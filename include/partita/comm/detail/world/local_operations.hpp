@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/core/config.hpp>
 #include <partita/core/hash.hpp>
 #include <partita/core/short_list.hpp>
-#include <partita/core/text.hpp>
 
 namespace partita::detail {
 
@@ -24,19 +24,7 @@ class local_operations {
   };
 
   /// Adds a local operation, and returns a number that identifies the result of the operation.
-  std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents) {
-    history_hash_ = hasher(history_hash_).mix(fingerprint).value();
-    if (count_ < max_operations) {
-      operation& one = named_operations_[count_];
-      one.fingerprint = fingerprint;
-      std::size_t k = 0;
-      for (; name[k] != '\0' && k + 1 < sizeof(one.name); ++k) one.name[k] = name[k];
-      one.name[k] = '\0';
-      one.extents = extents;
-    }
-    ++count_;
-    return history_hash_;
-  }
+  PARTITA_DECL std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents);
   /// The hash of all operations, in their order.
   std::uint64_t history_hash() const { return history_hash_; }
   /// Called when all workers have executed the same operations: the next error message names only later operations.
@@ -50,13 +38,7 @@ class local_operations {
     return k < count_ && k < max_operations ? named_operations_[k].fingerprint : 0;
   }
   /// Operation k since the last agreement, for an error message.
-  text description(std::size_t k) const {
-    if (k >= max_operations)
-      return text("operations of tensors after the ") << max_operations << "th since the last agreement";
-    if (k >= count_) return "no operation of a tensor";
-    text all(named_operations_[k].name);
-    return all << " of a tensor of extents " << named_operations_[k].extents;
-  }
+  PARTITA_DECL text description(std::size_t k) const;
 
  private:
   std::uint64_t history_hash_ = 0;
@@ -65,3 +47,7 @@ class local_operations {
 };
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/comm/detail/world/impl/local_operations.ipp>
+#endif
