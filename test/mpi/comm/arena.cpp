@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(too_little_address_space_on_one_worker_gives_none_on_all) {
   const bool poor = own_worker() == 0;
   // the remaining memory is much less than the smallest arena, but enough for the allocations of MPI
   const test::resource_limit space(RLIMIT_AS, poor ? address_space_in_use() + (std::size_t{200} << 20) : RLIM_INFINITY);
-  BOOST_TEST(detail::shared_mapping(members, std::size_t{1} << 31, std::size_t{1} << 30).size() == 0);
+  BOOST_TEST(detail::shared_mapping(members, std::size_t{1} << 31, std::size_t{1} << 30).part_bytes() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(no_spare_file_on_one_worker_leaves_all_on_the_heap) {

@@ -52,13 +52,13 @@ BOOST_AUTO_TEST_CASE(a_call_is_noted_with_its_world_its_number_and_a_name_that_i
 BOOST_AUTO_TEST_CASE(four_names_whose_fingerprints_meet_are_kept_and_a_fifth_displaces_one) {
   static status_slot slot{};
   constexpr std::uint64_t sets = status_slot::description_set_count;
-  for (std::uint64_t k = 1; k <= 4; ++k) slot.name(k * sets + 7, text("name ") << k);
-  slot.name(8, "beside");
+  for (std::uint64_t k = 1; k <= 4; ++k) slot.store_description(k * sets + 7, text("name ") << k);
+  slot.store_description(8, "beside");
   for (std::uint64_t k = 1; k <= 4; ++k) BOOST_TEST(named(slot, k * sets + 7) == "name " + std::to_string(k));
-  slot.name(2 * sets + 7, "new");  // a name that is given again takes its own place
+  slot.store_description(2 * sets + 7, "new");  // a name that is given again takes its own place
   BOOST_TEST(named(slot, 2 * sets + 7) == "new");
   for (const std::uint64_t k : {1U, 3U, 4U}) BOOST_TEST(named(slot, k * sets + 7) == "name " + std::to_string(k));
-  slot.name(5 * sets + 7, "fifth");
+  slot.store_description(5 * sets + 7, "fifth");
   int kept = 0;
   for (std::uint64_t k = 1; k <= 5; ++k) kept += named(slot, k * sets + 7).empty() ? 0 : 1;
   BOOST_TEST(kept == 4);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_name_keeps_as_many_characters_as_its_place_has) {
   std::string long_name;
   for (std::size_t k = 0; k < room + 20; ++k) long_name += static_cast<char>('a' + k % 26);
   for (const std::size_t length : {std::size_t{0}, std::size_t{1}, room - 1, room, room + 1, room + 20}) {
-    slot.name(length + 1, long_name.substr(0, length).c_str());
+    slot.store_description(length + 1, long_name.substr(0, length).c_str());
     BOOST_TEST(named(slot, length + 1) == long_name.substr(0, length < room ? length : room));
   }
 }

@@ -18,19 +18,25 @@ class element_messages {
  public:
   element_messages(const world_state& world, const element_kind& of, tag message_tag, traffic& count,
                    const measured_link& link)
-      : world_(&world), element_kind_(&of), tag_(message_tag), count_(&count), link_(&link) {}
+      : world_(&world), element_kind_(&of), tag_(message_tag), traffic_(&count), link_(&link) {}
 
+  /// The kind of the elements.
   const element_kind& of() const { return *element_kind_; }
-  std::size_t bytes(std::size_t n) const { return n * element_kind_->bytes; }
+  std::size_t bytes(std::size_t n) const { return n * element_kind_->bytes; }  ///< of n elements
+  /// Sends n elements to a worker, and waits until `data` may change.
   PARTITA_DECL void send(const char* data, std::size_t n, std::size_t worker) const;
+  /// Starts to send n elements to a worker; the messages are then pending in `sent`.
   void post_send(posted_messages& sent, const char* data, std::size_t n, std::size_t worker) const {
-    sent.send(*world_, *element_kind_, data, n, message_bytes(n), worker, tag_, *count_);
+    sent.post_send(*world_, *element_kind_, data, n, message_bytes(n), worker, tag_, *traffic_);
   }
+  /// Waits for n elements from a worker.
   PARTITA_DECL void receive(char* data, std::size_t n, std::size_t worker) const;
   /// Sends bytes whose number the receiver does not know; the number must fit in an int.
   PARTITA_DECL void send_bytes(const std::vector<char>& message, std::size_t worker) const;
+  /// Waits for the message of send_bytes, and resizes `message`.
   PARTITA_DECL void receive_bytes(std::vector<char>& message, std::size_t worker) const;
-  void count_shared_bytes(std::size_t n) const { count_->bytes_shared += bytes(n); }
+  /// Counts n elements that other workers read from shared memory.
+  void count_shared_bytes(std::size_t n) const { traffic_->bytes_shared += bytes(n); }
 
   /// Broadcasts the root's n elements to all members: along a binomial tree, directly from the root, or in parts, as
   /// block_routes chooses. When the function returns, all messages in `pending` are complete.
@@ -117,14 +123,19 @@ class element_messages {
   }
 
  private:
+  /// The fastest algorithms for a group and blocks of n elements.
   block_routes choose_routes(const worker_group& group, std::size_t n) const {
     return {group.members.size(), bytes(n), link_->cost};
   }
+  /// The most bytes of each message in which n elements are sent.
   std::size_t message_bytes(std::size_t n) const { return link_->message_bytes(bytes(n)); }
-  PARTITA_DECL void send_down_tree(posted_messages& sent, const worker_group& group, block_route route,
-                                   const char* data, std::size_t n) const;
-  void await_message(posted_messages& pending, char* data, std::size_t n, std::size_t worker) const {
-    pending.receive(*world_, *element_kind_, data, n, message_bytes(n), worker, tag_);
+  /// Posts the messages of a broadcast to this member's children: in a binomial tree, or all members if `route` is
+  /// direct.
+  PARTITA_DECL void send_to_children(posted_messages& sent, const worker_group& group, block_route route,
+                                     const char* data, std::size_t n) const;
+  /// Posts the receives for n elements from a worker.
+  void post_receive(posted_messages& pending, char* data, std::size_t n, std::size_t worker) const {
+    pending.post_receive(*world_, *element_kind_, data, n, message_bytes(n), worker, tag_);
   }
   /// On every member but the root: receives the pieces that this member forwards from the root, and the other pieces
   /// from the members that forward them.
@@ -143,8 +154,8 @@ class element_messages {
       const std::size_t length = n - at < piece ? n - at : piece;
       for (std::size_t turn = 1; turn < size; ++turn) {
         const std::size_t other = (me + turn) % size, place = other < me ? other : other - 1;
-        await_message(pending, buffer + bytes((at / piece % 2 * (size - 1) + place) * piece), length,
-                      group.members[other]);
+        post_receive(pending, buffer + bytes((at / piece % 2 * (size - 1) + place) * piece), length,
+                     group.members[other]);
         if (!given) post_send(pending, own_block + bytes(at), length, group.members[other]);
       }
       return pending.size();
@@ -170,8 +181,8 @@ class element_messages {
     char* const buffer = incoming((size - 1) * own.size());
     for (std::size_t turn = 1; turn < size; ++turn) {
       const std::size_t from = (me + size - turn) % size;
-      await_message(pending, buffer + bytes((from < me ? from : from - 1) * own.size()), own.size(),
-                    group.members[from]);
+      post_receive(pending, buffer + bytes((from < me ? from : from - 1) * own.size()), own.size(),
+                   group.members[from]);
     }
     // Send to each member its part of this member's block, unless the part was sent speculatively.
     if (!given) scatter_parts(group, own_block, n, pending);
@@ -181,7 +192,7 @@ class element_messages {
     for (std::size_t turn = 1; turn < size; ++turn) {
       const std::size_t to = (me + turn) % size, from = (me + size - turn) % size;
       const interval part = block_routes::part(n, size, from);
-      await_message(pending, into + bytes(part.start), part.size(), group.members[from]);
+      post_receive(pending, into + bytes(part.start), part.size(), group.members[from]);
       post_send(pending, into + bytes(own.start), own.size(), group.members[to]);
     }
     pending.wait();
@@ -192,11 +203,11 @@ class element_messages {
                                      char* into, interval range, const char* buffer, std::size_t distance,
                                      std::vector<const char*>& blocks) const;
 
-  const world_state* world_;
+  const world_state* world_;  // the workers between which messages go
   const element_kind* element_kind_;
-  tag tag_;
-  traffic* count_;
-  const measured_link* link_;
+  tag tag_;                    // the tag of all messages
+  traffic* traffic_;           // counts what is sent
+  const measured_link* link_;  // the cost of messages between nodes
 };
 
 }  // namespace partita::detail

@@ -12,15 +12,17 @@
 
 namespace partita::detail {
 
+/// The state of one worker in such sums, which is reused by the next sum.
 class exact_reduction {
  public:
   /// The input of a node's leader: its own block, or the two terms of the sum of the node's blocks.
   struct data_of_node {
     const char* own_block = nullptr;  ///< this worker's block; nullptr if it contributes nothing
-    const char* terms = nullptr;
+    const char* terms = nullptr;      ///< two blocks, whose sum is exactly the sum of the node's blocks
     bool sends_whole_blocks = false;  ///< instead of `terms`, the node's other workers send their blocks by message
   };
 
+  /// Called by the leader of each node: writes the sum over all nodes to `into` on the first of them.
   /// Cost:     n elements from each node to the one above it in the tree, plus the bits that rounding would drop;
   ///           memory for one piece of each block.
   template <class Incoming>
@@ -67,9 +69,9 @@ class exact_reduction {
  private:
   static constexpr std::size_t piece = std::size_t{64} << 10;  // chosen: few messages, and small enough for a cache
 
-  std::unique_ptr<exact_terms> node_terms_;
-  const element_kind* element_kind_ = nullptr;
-  std::vector<char> terms_message_;
+  std::unique_ptr<exact_terms> node_terms_;  // the exact sum of one piece, of this node and those below it in the tree
+  const element_kind* element_kind_ = nullptr;  // the kind of elements for which node_terms_ was made
+  std::vector<char> terms_message_;             // the terms as a worker sends or receives them
 };
 
 }  // namespace partita::detail

@@ -11,7 +11,7 @@ namespace partita::detail {
 
 /// The form of messages, which all workers choose alike. Boxes that are contiguous in a block are never copied.
 struct message_policy {
-  message_form how = message_form::by_size;
+  message_form how = message_form::by_size;    ///< the form of all messages, or how it is chosen
   std::size_t chunk = std::size_t{256} << 10;  ///< the bytes of a message if messages are chunked
   std::size_t longest = std::size_t{1} << 30;  ///< the most bytes of any message
 
@@ -24,8 +24,9 @@ inline constexpr std::size_t small_exchange = std::size_t{128} << 10;
 
 /// The volume of the boxes that a worker sends to, or receives from, another worker.
 struct pair_volume {
-  std::size_t worker = 0, bytes = 0, boxes = 0;
+  std::size_t worker = 0, bytes = 0, boxes = 0;  ///< the other worker; the bytes and the number of the boxes
 
+  /// Whether the boxes are so large that the forms of their messages are measured.
   bool is_worth_a_trial() const { return bytes > small_exchange; }
   /// The form of messages that is used if the forms were not measured. MPI is slow with a derived type of many boxes.
   message_form default_message_form() const {
@@ -38,16 +39,16 @@ PARTITA_DECL std::vector<pair_volume> pair_volumes(const box_list& boxes, std::s
 
 /// One message: consecutive boxes.
 struct message {
-  std::size_t worker = 0, first = 0, last = 0;  ///< the message contains boxes [first, last)
-  std::size_t bytes = 0;
-  message_form how{};
+  std::size_t worker = 0, first = 0, last = 0;  ///< the other worker; the message contains boxes [first, last)
+  std::size_t bytes = 0;                        ///< the size of these boxes
+  message_form how{};                           ///< packed, chunked or typed
 };
 
 /// The messages of one worker in one direction, in the order in which they are posted.
 struct message_list {
-  box_list boxes;
-  std::vector<message> all;
-  std::size_t workers = 0;
+  box_list boxes;            ///< the boxes, of which too large ones are cut
+  std::vector<message> all;  ///< the messages
+  std::size_t workers = 0;   ///< the number of workers that get messages, or send them
 
   /// `form(worker)` is the form of the messages exchanged with a worker: packed, chunked or typed. Both workers of a
   /// pair must use the same form, except that packed and typed may be mixed: their messages contain the same bytes.

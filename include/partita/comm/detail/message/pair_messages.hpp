@@ -23,6 +23,7 @@ class pair_messages : public box_transport {
                              const message_policy& policy, bool oversubscribed, const own_node* node_or_null = nullptr);
 
   exchange_traffic counts() const override { return {sent_messages_->count(), sent_messages_->bytes(), 0}; }
+  /// Whether others wait until this worker calls advance(), because messages use slots one after the other.
   bool is_needed() const override { return sent_messages_->reuses_slots() || received_messages_->reuses_slots(); }
   void post_receive(const block_memory& y) override { y_ = y; }
   /// Posts the receives and starts the sends, without waiting, except at the first exchange of pairs whose message
@@ -31,18 +32,21 @@ class pair_messages : public box_transport {
   /// NIC of the worker whose receive was posted first (35 to 60 ms instead of 35 for 4 MiB a worker, rows to columns, 2
   /// hosts of 2 workers at 1 Gbit).
   PARTITA_INLINE void post_send(const block_memory& x) override;
-  PARTITA_INLINE void send_speculatively(const block_memory& x) override;
+  PARTITA_INLINE void send_speculatively(const block_memory& x) override;  ///< only if MPI sends all of them eagerly
   void roll_back() override {
     if (std::exchange(has_started_sends_, false)) sent_messages_->end_discarded_sends();
   }
-  PARTITA_INLINE bool advance() override;
+  PARTITA_INLINE bool advance() override;  ///< true if all messages are complete
   void finish() override {}
 
  private:
-  static constexpr std::array message_forms{message_form::packed, message_form::chunked, message_form::typed};
-  using seconds = std::array<double, message_forms.size()>;
+  /// The forms that are measured.
+  static constexpr std::array measurable_forms{message_form::packed, message_form::chunked, message_form::typed};
+  using seconds_by_form = std::array<double, measurable_forms.size()>;  ///< for one exchange
 
-  bool is_sent_eagerly() const { return sent_messages_->longest_message() <= node_or_null_->link().eager_bytes; }
+  /// Whether MPI sends each message of this worker before its receive is posted.
+  bool is_sent_eagerly() const { return sent_messages_->longest_message_bytes() <= node_or_null_->link().eager_bytes; }
+  /// The tag of this exchange's messages, which changes if speculative messages may be lost.
   int tag() const { return node_or_null_ == nullptr ? tag_ : node_or_null_->tag_in_this_round(tag_); }
   /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. The lists are
   /// symmetric: if worker a is in the list of worker b, then b is in the list of a.
@@ -51,26 +55,27 @@ class pair_messages : public box_transport {
   /// The form (packed, chunked or typed) of the messages exchanged with one worker.
   PARTITA_DECL message_form choose_form(const pair_volume& c) const;
 
-  PARTITA_DECL void choose_forms();
+  /// Makes the messages of all pairs, each in its form.
+  PARTITA_DECL void make_messages();
 
   /// Exchanges the boxes of all large pairs in every form, three times each; the first time only faults in the buffers.
   /// Each pair then takes the form in which its slower worker was fastest, so that both workers choose the same form.
   /// MPI's derived types must win by a quarter, because they become three times slower when a hypervisor later moves
   /// the workers to distant cores.
-  PARTITA_DECL void measure(const block_memory& x);
+  PARTITA_DECL void measure_forms(const block_memory& x);
 
   MPI_Comm comm_;
   int tag_;
   // the node's tag counter if messages may be sent before all workers agree, because some calls then change the tags
   const own_node* node_or_null_;
-  bool has_started_sends_ = false;
-  box_list sent_boxes_, received_boxes_;
-  element_kind kind_;
-  message_policy policy_;
-  bool oversubscribed_, is_unmeasured_ = false;
+  bool has_started_sends_ = false;               // the sends of the next exchange were started speculatively
+  box_list sent_boxes_, received_boxes_;         // of this worker's block, sorted by the other worker
+  element_kind kind_;                            // the kind of the elements
+  message_policy policy_;                        // how the forms are chosen
+  bool oversubscribed_, is_unmeasured_ = false;  // is_unmeasured_: the next exchange measures the forms first
   std::vector<std::pair<std::size_t, message_form>> measured_forms_;  // the form for each measured worker
   std::unique_ptr<persistent_messages> sent_messages_, received_messages_;
-  block_memory y_;
+  block_memory y_;  // the block into which the next exchange receives
 };
 
 /// The channel by messages: it reaches every other worker.
@@ -89,7 +94,7 @@ class message_way : public way {
  private:
   MPI_Comm comm_;
   int tag_, own_worker_ = 0;
-  message_policy policy_;
+  message_policy policy_;  // how the forms are chosen
   bool oversubscribed_;
   const own_node* node_or_null_;
 };

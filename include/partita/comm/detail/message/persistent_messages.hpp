@@ -22,14 +22,17 @@ class persistent_messages {
   persistent_messages& operator=(const persistent_messages&) = delete;
   PARTITA_INLINE ~persistent_messages();
 
+  /// The number of messages of one exchange.
   std::size_t count() const { return messages_.size(); }
+  /// The bytes of all messages of one exchange.
   PARTITA_DECL std::size_t bytes() const;
-
-  std::size_t longest_message() const { return longest_message_; }
+  /// The bytes of the longest message.
+  std::size_t longest_message_bytes() const { return longest_message_bytes_; }
 
   /// Whether some messages of an exchange wait for the slots of earlier messages.
   PARTITA_DECL bool reuses_slots() const;
 
+  /// Starts an exchange of the boxes of a block.
   PARTITA_DECL void start(MPI_Comm comm, int tag, const block_memory& block);
 
   /// Ends the sends of an exchange that is discarded, which no receiver takes: waits 0.1 s for MPI to send them, and
@@ -40,8 +43,10 @@ class persistent_messages {
   PARTITA_DECL bool advance();
 
  private:
-  enum class form : char { in_place, through_slot, through_mpi_type };
-  static constexpr std::size_t no_message = ~std::size_t{0};
+  /// How MPI sends or receives a message: in the block itself, as a packed copy in a slot of the buffer, or in the
+  /// block by a derived type.
+  enum class data_path : char { in_place, through_slot, through_mpi_type };
+  static constexpr std::size_t no_message = ~std::size_t{0};  ///< instead of the index of a message
 
   /// Whether the previous message in the slot of this message is complete.
   bool has_room(std::size_t k) const {
@@ -53,15 +58,18 @@ class persistent_messages {
 
   /// The memory of this exchange's block, without strides if it is staged.
   block_memory block() const { return {block_, is_staged_ ? nullptr : strides_.data()}; }
+  /// Whether a box is contiguous in the block of this exchange.
   bool is_contiguous_box(std::size_t box) const {
     return is_staged_ || is_contiguous(boxes_[box].shape, strides_.data(), rank_);
   }
+  /// Whether the MPI types were made for these strides (null: staged).
   PARTITA_DECL bool has_same_strides(const std::ptrdiff_t* strides) const;
 
   /// Makes the persistent MPI requests for messages of this block, unless these requests exist already.
-  PARTITA_DECL void prepare(MPI_Comm comm, int tag, const block_memory& block);
+  PARTITA_DECL void make_requests(MPI_Comm comm, int tag, const block_memory& block);
 
-  PARTITA_DECL void choose_forms();
+  /// Chooses how the bytes of each message travel, and makes the MPI types.
+  PARTITA_DECL void choose_data_paths();
 
   /// Makes one MPI type for all boxes of a message, relative to the first box.
   PARTITA_DECL MPI_Datatype make_message_type(const message& p) const;
@@ -74,28 +82,30 @@ class persistent_messages {
   /// Makes the request of a message for the current block and buffer.
   PARTITA_DECL void make_request(std::size_t k);
 
+  /// Frees the MPI requests and types.
   PARTITA_DECL void free_requests();
 
   box_list boxes_;
-  std::vector<message> messages_;
-  std::size_t workers_, rank_, longest_message_ = 0;
+  std::vector<message> messages_;  // in the order in which they start
+  std::size_t workers_, rank_;     // the number of other workers, and the rank of the tensor
+  std::size_t longest_message_bytes_ = 0;
   element_kind kind_;
-  bool is_outgoing_, is_staged_ = false;
+  bool is_outgoing_, is_staged_ = false;  // is_staged_: the block is dense memory that holds only the boxes
   MPI_Comm comm_ = MPI_COMM_NULL;
   int tag_ = 0;
-  char* block_ = nullptr;
-  std::vector<std::ptrdiff_t> strides_;
-  bool is_prepared_ = false;
-  std::vector<form> message_form_;
-  std::vector<MPI_Datatype> message_types_;
-  std::vector<MPI_Request> mpi_requests_;
-  std::vector<char*> slot_addresses_;
+  char* block_ = nullptr;                      // the block for which the requests were made
+  std::vector<std::ptrdiff_t> strides_;        // its strides
+  bool is_prepared_ = false;                   // whether the requests exist
+  std::vector<data_path> data_paths_;          // one for each message
+  std::vector<MPI_Datatype> message_types_;    // for each message; null if it needs no type
+  std::vector<MPI_Request> mpi_requests_;      // one for each message
+  std::vector<char*> slot_addresses_;          // for each message; null if it needs no slot
   std::vector<std::size_t> previous_in_slot_;  // for each message the previous message in its slot, or `no_message`
-  std::vector<char> is_complete_;
-  std::vector<int> completed_indices_;
+  std::vector<char> is_complete_;              // for each message whether it is complete in this exchange
+  std::vector<int> completed_indices_;         // what MPI_Testsome returns
   std::size_t first_pending_ = 0, next_message_ = 0;  // messages [first_pending_, next_message_) are pending
-  char* buffer_ = nullptr;
-  std::size_t buffer_bytes_ = 0;
+  char* buffer_ = nullptr;                            // the memory of all slots
+  std::size_t buffer_bytes_ = 0;                      // the size of this memory
 };
 
 }  // namespace partita::detail

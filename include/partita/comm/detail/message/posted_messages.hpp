@@ -12,6 +12,7 @@ namespace partita::detail {
 
 /// The traffic of one worker: messages and bytes that it sent, and bytes of its blocks that went through shared memory.
 struct traffic {
+  /// the messages that were sent, the bytes in them, and the bytes that went through shared memory
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
 };
 
@@ -27,12 +28,14 @@ void for_each_message_part(const element_kind& of, std::size_t n, std::size_t ma
 /// The messages that this worker has posted and that may still be pending: its sends and its receives.
 class posted_messages {
  public:
-  bool any() const { return !mpi_requests_.empty(); }
-  std::size_t size() const { return mpi_requests_.size(); }
-  PARTITA_DECL void send(const world_state& world, const element_kind& of, const char* data, std::size_t n,
-                         std::size_t max_bytes, std::size_t worker, tag message_tag, traffic& count);
-  PARTITA_DECL void receive(const world_state& world, const element_kind& of, char* data, std::size_t n,
-                            std::size_t max_bytes, std::size_t worker, tag message_tag);
+  bool any() const { return !mpi_requests_.empty(); }        ///< whether there are messages
+  std::size_t size() const { return mpi_requests_.size(); }  ///< the number of messages
+  /// Starts to send n elements in messages of at most `max_bytes` bytes, and adds the messages to `count`.
+  PARTITA_DECL void post_send(const world_state& world, const element_kind& of, const char* data, std::size_t n,
+                              std::size_t max_bytes, std::size_t worker, tag message_tag, traffic& count);
+  /// Posts the receives for n elements that the other worker sends with the same `max_bytes`.
+  PARTITA_DECL void post_receive(const world_state& world, const element_kind& of, char* data, std::size_t n,
+                                 std::size_t max_bytes, std::size_t worker, tag message_tag);
   /// Waits for the requests from index `first` up to, but not including, `last`.
   PARTITA_DECL void wait(std::size_t first, std::size_t last);
   /// Waits for all pending messages, so that the sent data may change.

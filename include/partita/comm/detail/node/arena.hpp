@@ -40,17 +40,17 @@ class arena {
   /// until the process ends, because results may keep its blocks until then. The first call for a node is collective.
   /// Each worker gets at most `most` bytes; with 0, all blocks are on the heap.
   PARTITA_DECL static arena& of(const own_node& members, std::size_t most = ~std::size_t{0});
-  /// Returns the arena of a node; with PARTITA_SHARED=0 in the environment, this arena allocates all blocks on the
-  /// heap.
+  /// The arena of a node; with PARTITA_SHARED=0 in the environment, its blocks are all on the heap.
   static arena& arena_by_environment(const own_node& members) {
     return of(members, environment_allows_sharing() ? ~std::size_t{0} : 0);
   }
+  /// Whether the environment allows shared memory: false with PARTITA_SHARED=0.
   static bool environment_allows_sharing() { return parse_sharing(std::getenv("PARTITA_SHARED")); }
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
 
   /// Whether the workers of the node share memory at all; the same on all of them.
-  bool shared() const { return memory_.size() != 0; }
+  bool shared() const { return memory_.part_bytes() != 0; }
   /// Whether a block is in this worker's part of the memory, where the node's other workers can reach it.
   PARTITA_DECL bool is_in_own_part(const void* block) const;
   /// The offset of a block of this worker, by which the node's other workers find the block.
@@ -62,17 +62,20 @@ class arena {
 
   /// Allocates a page-aligned block: from the pool if a block there fits, or from new memory. Never null.
   PARTITA_DECL void* allocate(std::size_t bytes);
+  /// Returns a block of this arena, or of the heap, that was allocated with the same number of bytes.
   PARTITA_DECL void release(void* block, std::size_t bytes);
   /// Allocates memory that other workers write signals to. A worker may still write to a block after its owner has
   /// released the block. So signal blocks are separate from results, and reused only for signals, only by the same
   /// thread, and only after all workers have synchronised.
   PARTITA_DECL void* allocate_signals(std::size_t bytes);
+  /// Returns a block of allocate_signals.
   PARTITA_DECL void release_signals(void* block, std::size_t bytes);
   /// Releases a block to the arena or to the heap, from which it came.
   PARTITA_DECL static void release_arena_or_heap(void* block, std::size_t bytes);
 
-  /// The bytes that this worker's part occupies now, used or spare, and the peak of the used bytes.
+  /// The bytes of memory that this worker's part occupies now, used or spare.
   std::size_t resident_bytes() const { return mapped_bytes_; }
+  /// The largest number of bytes of this worker's part that were in use at one time.
   std::size_t most_used_bytes() const { return memory_use_.peak_bytes(); }
   /// The number of blocks that were newly allocated, because no spare block fitted. A loop that repeats the same calls
   /// does not increase this number.
@@ -90,11 +93,11 @@ class arena {
   /// Returns the oldest arena of these workers that all of them know: threads of other workers may make arenas in a
   /// different order.
   PARTITA_DECL static arena* find_common_arena(const own_node& members, std::size_t most);
+  /// Whether this arena was made for the same workers, in the same order.
   PARTITA_DECL bool serves_communicator(MPI_Comm communicator) const;
 
   /// All arenas of this process, the newest first. Arenas are never destroyed, so the list can be read without a lock.
-  PARTITA_DECL static std::atomic<arena*>& newest();
-  PARTITA_DECL static spin_lock& arena_list_lock();
+  PARTITA_DECL static std::atomic<arena*>& newest_arena();
 
   /// The signal blocks that this thread released. Another thread must not reuse them, because only the calls of this
   /// thread have synchronised with the other workers since the release.
@@ -109,19 +112,20 @@ class arena {
   /// system and only their addresses are kept.
   PARTITA_DECL char* merged_block(std::size_t size);
 
-  std::size_t max_bytes_;
-  MPI_Comm communicator_ = MPI_COMM_NULL;
-  std::uint64_t arena_name_ = 0;
-  shared_mapping memory_;
-  std::size_t member_count_, place_, used_bytes_ = 0;
-  std::atomic<std::size_t> new_block_count_ = 0;
+  std::size_t max_bytes_;                  ///< the limit for each worker's part
+  MPI_Comm communicator_ = MPI_COMM_NULL;  ///< a duplicate of the node's communicator
+  std::uint64_t arena_name_ = 0;           ///< a number that is the same on all workers of the node
+  shared_mapping memory_;                  ///< of the whole node; empty if it is not shared
+  std::size_t member_count_, place_;       ///< of the node, and of this worker on the node
+  std::size_t bump_offset_ = 0;            ///< where the memory of this worker's part begins that was never allocated
+  std::atomic<std::size_t> new_block_count_ = 0;  ///< of this arena alone
   arena* next_older_arena_ = nullptr;
-  spin_lock lock_;
-  spare_blocks spare_blocks_;
-  free_ranges merged_ranges_, unmapped_ranges_;  // unmapped: addresses whose memory went back to the system
-  memory_use memory_use_;
-  std::size_t mapped_bytes_ = 0;
-  std::vector<std::pair<std::thread::id, spare_blocks>> spare_signal_blocks_;
+  spin_lock lock_;                               ///< held by a thread that takes or returns a block
+  spare_blocks spare_blocks_;                    ///< released blocks of this worker's part
+  free_ranges merged_ranges_, unmapped_ranges_;  ///< unmapped: addresses whose memory went back to the system
+  memory_use memory_use_;                        ///< of the blocks of this worker's part
+  std::size_t mapped_bytes_ = 0;                 ///< the bytes of this worker's part that occupy memory
+  std::vector<std::pair<std::thread::id, spare_blocks>> spare_signal_blocks_;  ///< one list for each thread
 };
 
 }  // namespace partita::detail

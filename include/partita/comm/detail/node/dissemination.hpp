@@ -11,7 +11,7 @@ namespace partita::detail {
 /// (1988), for radix 2; Hoefler et al., Fast barrier synchronization for InfiniBand (2006), for any radix. Some words
 /// reach a node twice, so the operation on the words must be idempotent.
 struct dissemination {
-  std::size_t nodes = 1, radix = 2;
+  std::size_t nodes = 1, radix = 2;  ///< radix: each round multiplies the words that a node knows by it
 
   static constexpr std::size_t max_messages = 63;  ///< the most messages of a node in one round (chosen)
 
@@ -42,6 +42,7 @@ struct dissemination {
     for_each_message([&](std::size_t, std::size_t) { ++n; });
     return n;
   }
+  /// The estimated time of all rounds.
   constexpr double seconds(const link_cost& link) const {
     return static_cast<double>(rounds()) * link.latency +
            static_cast<double>(2 * messages()) * link.seconds_per_message;

@@ -19,7 +19,9 @@ class wait_watcher {
   wait_watcher(const wait_watcher&) = delete;
   wait_watcher& operator=(const wait_watcher&) = delete;
   virtual ~wait_watcher() = default;
+  /// Called ten times a second during a wait, with the seconds that have passed since its beginning.
   virtual void on_long_wait(double seconds) = 0;
+  /// Called at the end of a wait during which on_long_wait was called.
   virtual void on_wait_end() noexcept = 0;
   /// Called when there is no memory for a result of `bytes` bytes. Ends the job if the other workers depend on this
   /// worker; returns if they do not.
@@ -42,36 +44,39 @@ class backoff {
   backoff(const backoff&) = delete;
   backoff& operator=(const backoff&) = delete;
   ~backoff() {
-    if (is_long_wait_) end();
+    if (is_long_wait_) report_wait_end();
   }
 
+  /// One step of the loop: spins or yields.
   PARTITA_DECL void pause();
   /// The seconds for which this loop has waited since it first read the clock.
   double seconds() const { return seconds_; }
 
  private:
   using clock = std::chrono::steady_clock;
-  static constexpr double seconds_between_reports = 0.1;  // seconds; chosen: long for a machine, short for a person
+  static constexpr double seconds_between_reports = 0.1;  ///< chosen: long for a machine, short for a person
 
-  PARTITA_DECL void check_clock();
-  PARTITA_DECL void end();
+  PARTITA_DECL void check_clock();      ///< updates seconds_, and calls the watcher if it is time
+  PARTITA_DECL void report_wait_end();  ///< reports the end of the wait to the watcher and to the trace
 
-  std::size_t wait_count_ = 0, max_spins_;
-  clock::time_point begin_time_{}, trace_begin_time_{};
-  double seconds_ = 0, next_report_seconds_ = seconds_between_reports;
-  wait_watcher* notified_watcher_ = nullptr;
-  bool is_long_wait_ = false;
+  std::size_t pause_count_ = 0, max_spins_;              ///< calls of pause(), and how many of them spin
+  clock::time_point begin_time_{}, trace_begin_time_{};  ///< when the clock, or the trace, first noticed the wait
+  double seconds_ = 0, next_report_seconds_ = seconds_between_reports;  ///< waited so far, and at the next report
+  wait_watcher* notified_watcher_ = nullptr;                            ///< the watcher that was called; null if none
+  bool is_long_wait_ = false;  ///< whether the end of the wait must be reported
 };
 
 /// A signal in one direction between two workers. The writer posts values with ascending epochs; the reader waits for
 /// the epoch that it expects. Writer and reader count for themselves, so nothing is ever reset. A flag whose bytes are
 /// all zero has never been posted.
 struct alignas(64) flag {
-  std::atomic<std::uint64_t> epoch;
-  std::uint64_t value;
+  std::atomic<std::uint64_t> epoch;  ///< the last epoch that was posted
+  std::uint64_t value;               ///< the value that was posted with this epoch
 
-  PARTITA_DECL void post(std::uint64_t new_epoch, std::uint64_t new_value = 0);
+  PARTITA_DECL void post(std::uint64_t new_epoch, std::uint64_t new_value = 0);  ///< called by the writer
+  /// Whether an epoch, or a later one, has been posted.
   bool posted(std::uint64_t expected_epoch) const { return epoch.load(std::memory_order_acquire) >= expected_epoch; }
+  /// Waits for an epoch, and returns the value that was posted with it.
   PARTITA_DECL std::uint64_t wait(std::uint64_t expected_epoch, bool oversubscribed) const;
 };
 static_assert(sizeof(flag) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);

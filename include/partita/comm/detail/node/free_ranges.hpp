@@ -7,10 +7,12 @@
 
 namespace partita::detail {
 
+/// Address ranges of a pool that hold no block.
 class free_ranges {
  public:
   /// After the call, this number of further ranges can be added without allocating memory.
   PARTITA_DECL void make_room(std::size_t further_ranges);
+  /// The number of ranges.
   std::size_t size() const { return ranges_.size(); }
   PARTITA_DECL void add(char* first, std::size_t bytes);
   /// Merges adjacent ranges. Cost: a sort.
@@ -26,8 +28,8 @@ class free_ranges {
 
  private:
   struct range {
-    char* first = nullptr;
-    std::size_t bytes = 0;
+    char* first = nullptr;  ///< the lowest address
+    std::size_t bytes = 0;  ///< the length
   };
   std::vector<range> ranges_;
 };

@@ -21,22 +21,26 @@ namespace partita::detail {
 /// (1 MiB: 86 us instead of 288 us). If the distance is near, writing through the caches is faster.
 class cache_distance {
  public:
-  PARTITA_DECL void write();
+  /// Writes the lines of this worker, before it posts a call in which the other members measure.
+  PARTITA_DECL void write_lines();
   /// Measures the distance to the lines of another worker, which that worker wrote before it posted the call.
   PARTITA_DECL void measure_distance(const cache_distance& other);
-  bool far() const { return far_.load(std::memory_order_relaxed); }
+  /// Whether the distance was far at the last measurement.
+  bool is_far() const { return is_far_.load(std::memory_order_relaxed); }
 
  private:
-  /// number of cache lines and their distance, which no hardware prefetcher predicts
-  static constexpr std::uint32_t count = 8, probed_line_stride = 33;
+  /// the number of cache lines, and their distance in lines, which no hardware prefetcher predicts
+  static constexpr std::uint32_t line_count = 8, probed_line_stride = 33;
+  /// a read takes less time than the first if the cores are near; above the second, the reads were interrupted
   static constexpr std::chrono::nanoseconds near_read_time{70}, interrupted_read_time{1000};
-  static constexpr std::uint32_t place(std::uint32_t k) { return 5 * k % count * probed_line_stride; }
+  /// The index in cache_lines_ of the line that is read as number k.
+  static constexpr std::uint32_t line_index(std::uint32_t k) { return 5 * k % line_count * probed_line_stride; }
 
-  struct alignas(64) cache_line_of_core {
-    std::atomic<std::uint32_t> next;
+  struct alignas(64) probed_line {
+    std::atomic<std::uint32_t> next;  ///< the index of the line that is read after this one
   };
-  alignas(64) std::atomic<bool> far_;
-  cache_line_of_core cache_lines_[count * probed_line_stride];
+  alignas(64) std::atomic<bool> is_far_;
+  probed_line cache_lines_[line_count * probed_line_stride];
 };
 
 /// What one worker of a group shows to the other members. Each counter of a page has one writer and only grows, except
@@ -44,19 +48,22 @@ class cache_distance {
 /// calls, which use the places in turn: a worker may be ahead of the others by fewer calls than there are places.
 struct group_page {
   static constexpr std::size_t slot_bytes = 16384;  ///< the size of a slot in bytes
-  static constexpr std::size_t slot_count =
-      4;  ///< the number of places for calls, and of slots; calls use them in turn
+  static constexpr std::size_t slot_count = 4;      ///< the number of slots, and of flags for calls
 
+  /// A counter of calls, or of steps of calls, and where the blocks of a call are.
   struct alignas(64) call_flag {
-    std::atomic<std::uint64_t> count;
-    std::uint64_t block, result;
+    std::atomic<std::uint64_t> count;  ///< the last call or step that was posted
+    std::uint64_t block, result;       ///< the offsets in the worker's arena that group_meeting::announce posts
 
     void post(std::uint64_t n) { count.store(n, std::memory_order_release); }
     bool posted(std::uint64_t n) const { return count.load(std::memory_order_acquire) >= n; }
   };
-  call_flag ready[slot_count], progress_flag, summed_flag, done_flag;
-  cache_distance distance;
-  alignas(64) char slot[slot_count][slot_bytes];
+  call_flag ready[slot_count];  ///< posted when the worker's data of a call can be read
+  call_flag progress_flag;      ///< counts the chunks that the worker has written for the other members
+  call_flag summed_flag;        ///< counts the chunks in which the worker has combined its slice
+  call_flag done_flag;          ///< the last call that the worker has finished, so that it reads no more of it
+  cache_distance distance;      ///< to the cores of the other members
+  alignas(64) char slot[slot_count][slot_bytes];  ///< small blocks, which are passed by a copy
 };
 
 /// A block of shared memory that is allocated for the duration of one call.

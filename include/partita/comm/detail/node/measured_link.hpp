@@ -18,14 +18,17 @@ namespace partita::detail {
 
 /// The measured link between nodes, the same on all workers of a world.
 struct measured_link {
-  link_cost cost{};
+  link_cost cost{};  ///< latency, and seconds per message and per byte
   /// the size in bytes of the largest message that MPI is known to send eagerly, before a receive is posted; every MPI
   /// sends 2048 bytes eagerly
   std::size_t eager_bytes = 2048;
 
   /// The most bytes of each message in which a block of `block` bytes is sent: `eager_bytes` if the block is larger
   /// than `eager_bytes` and at most max_eager_bytes(), so that its messages are sent eagerly; if not, 1 GiB.
-  PARTITA_DECL std::size_t message_bytes(std::size_t block) const;
+  std::size_t message_bytes(std::size_t block) const {
+    return block > eager_bytes && block <= max_eager_bytes() ? eager_bytes : std::size_t{1} << 30U;
+  }
+  /// The largest block that is sent in eager messages.
   std::size_t max_eager_bytes() const { return eager_bytes < 8192 ? eager_bytes : 4 * eager_bytes; }
 };
 
@@ -36,16 +39,20 @@ class link_trial {
   link_trial(MPI_Comm everyone, int other, bool oversubscribed)
       : everyone_(everyone), other_worker_(other), oversubscribed_(oversubscribed) {}
 
+  /// Measures the link. At the same time, the other worker calls answer_commands.
   PARTITA_DECL measured_link measure_link();
+  /// Executes the commands of the other worker until that worker has measured the link.
   PARTITA_DECL void answer_commands();
 
  private:
-  enum : std::uint64_t { send_now, send_later, stop };
+  /// What the other worker does: receives the messages and answers; waits for a further command first; ends.
+  enum command_kind : std::uint64_t { receive_now, receive_later, stop };
+  /// What the measuring worker asks of the other: `messages` messages of `bytes` bytes follow the command.
   struct command {
-    std::uint64_t kind, messages, bytes;
+    std::uint64_t kind, messages, bytes;  ///< kind: a command_kind
   };
-  static constexpr int command_tag = 31003, trial_tag = 31004;
-  static constexpr std::uint64_t max_bytes = std::uint64_t{1} << 20U;
+  static constexpr int command_tag = 31003, trial_tag = 31004;         ///< MPI tags, above those of kernels
+  static constexpr std::uint64_t max_bytes = std::uint64_t{1} << 20U;  ///< the longest message of a measurement
 
   static double clamp_to_range(double value, double min_value, double max_value) {
     return value > min_value ? (value < max_value ? value : max_value) : min_value;  // `min_value` if the value is NaN
@@ -53,24 +60,26 @@ class link_trial {
 
   /// The seconds from the start of sending the messages until the other worker's answer arrives, which that worker
   /// sends after it has received all of them.
-  PARTITA_DECL double measure_link(std::uint64_t messages, std::uint64_t bytes);
+  PARTITA_DECL double time_messages(std::uint64_t messages, std::uint64_t bytes);
+  /// The shorter of two results of time_messages.
   PARTITA_DECL double faster_of_two_trials(std::uint64_t messages, std::uint64_t bytes);
   /// Whether a message of this size is sent although the receiver has not posted a receive for it.
   PARTITA_DECL bool is_sent_eagerly(std::uint64_t bytes);
 
-  PARTITA_DECL void wait(MPI_Request& request) const;
+  /// Starts to send data_ as one message of a trial.
   PARTITA_DECL void start_send(MPI_Request& request) const;
+  /// Sends data with command_tag, and waits until the data may change.
   PARTITA_DECL void send(const void* data, std::size_t bytes) const;
-  void start_to_receive(MPI_Request& request, void* data, std::size_t bytes, int tag) const {
+  void start_receive(MPI_Request& request, void* data, std::size_t bytes, int tag) const {
     check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, other_worker_, tag, everyone_, &request), "MPI_Irecv");
   }
   PARTITA_DECL void receive(void* data, std::size_t bytes, int tag) const;
-  PARTITA_DECL command receive_command() const;
+  PARTITA_DECL command receive_command() const;  ///< waits for the next command
 
   MPI_Comm everyone_;
   int other_worker_;
   bool oversubscribed_;
-  std::vector<char> data_;
+  std::vector<char> data_;  ///< the bytes of the messages of a trial
 };
 
 /// The link between the nodes of a communicator. `lowest_workers` are the first workers of the nodes, in ascending

@@ -21,51 +21,55 @@ class memory_transport : public box_transport {
   PARTITA_DECL memory_transport(const own_node& members, node_channel& channel, lowered_plan boxes,
                                 const element_kind& kind);
 
-  PARTITA_INLINE bool follow(lowered_plan& next) override;
-  PARTITA_INLINE exchange_traffic counts() const override;
-  PARTITA_INLINE bool is_needed() const override;
+  PARTITA_INLINE bool follow(lowered_plan& next) override;  ///< carries the boxes of that plan from now on, if it can
+  PARTITA_INLINE exchange_traffic counts() const override;  ///< what one exchange sends
+  PARTITA_INLINE bool is_needed() const override;           ///< whether others wait until this worker calls advance()
 
-  PARTITA_INLINE void post_receive(const block_memory& y) override;
+  PARTITA_INLINE void post_receive(const block_memory& y) override;  ///< announces y to the workers that send to it
   bool sends_speculatively() const override {
     return !plan_.accumulate && (has_staging_buffers_ || !has_staged_boxes_);
   }
   PARTITA_INLINE void start_speculatively(const block_memory& x, const block_memory& y) override;
-  PARTITA_INLINE void roll_back() override;
-  PARTITA_INLINE void post_send(const block_memory& x) override;
-  PARTITA_INLINE bool advance() override;
-  PARTITA_INLINE void finish() override;
+  PARTITA_INLINE void roll_back() override;                       ///< undoes start_speculatively
+  PARTITA_INLINE void post_send(const block_memory& x) override;  ///< writes the boxes of x to the receivers
+  PARTITA_INLINE bool advance() override;  ///< moves what can move now; true if nothing is pending
+  PARTITA_INLINE void finish() override;   ///< waits until all boxes have been written to y
 
  private:
-  struct target {
-    boxes_through_ring ring;
-    bool has_destination = false;
-    bool is_staged = false;  // the sender packs the box into a buffer instead of writing it into the receiver's block
-    staged_boxes stage;
+  /// A worker of the node to which this worker sends boxes.
+  struct receiving_worker {
+    boxes_through_ring ring;       ///< its boxes, also if they do not go through a ring
+    bool has_destination = false;  ///< whether this worker knows where the boxes of this exchange go
+    bool is_staged = false;  ///< whether this worker packs the boxes into `staging`, and the receiver unpacks them
+    staged_boxes staging;
   };
+  /// A worker of the node that sends boxes to this worker.
   struct sending_worker {
-    boxes_through_ring ring;
-    bool is_staged = false;
-    staged_boxes stage;
+    boxes_through_ring ring;  ///< its boxes, also if they do not come through a ring
+    bool is_staged = false;   ///< whether the sender packs the boxes into `staging`
+    staged_boxes staging;
   };
 
   /// Lists the boxes that the plan moves; reuses the memory of the earlier plan's lists.
   PARTITA_DECL void list_boxes();
   /// Lists all boxes that push_to_all_receivers will write.
-  PARTITA_DECL void list_all_boxes();
-  PARTITA_DECL void announce(sending_worker& o);
+  PARTITA_DECL void list_boxes_in_memory_order();
+  /// Announces to a sender where its boxes go.
+  PARTITA_DECL void announce_destination(sending_worker& o);
 
   /// In the first exchange, receivers learn where their senders will pack boxes for them. Where a sender has no memory
   /// for such buffers, the receiver announces its block as usual.
   PARTITA_DECL void find_staging_buffers();
-  PARTITA_DECL void pack(const block_memory& x);
-  PARTITA_DECL void unpack(sending_worker& o);
+  PARTITA_DECL void pack_staged_boxes(const block_memory& x);
+  PARTITA_DECL void unpack_staged_boxes(sending_worker& o);
 
   /// The boxes of a pair of workers of at most this many bytes together stay in a cache on their way through a ring.
   /// Larger boxes are written into the ring with streaming stores, because a reader on a distant core would have to
   /// fetch lines from the writer's cache.
   static constexpr std::size_t max_cached_ring_bytes = std::size_t{1} << 20;
 
-  PARTITA_DECL bool is_dense() const;
+  /// Whether senders on the node can write boxes directly into this worker's block y_.
+  PARTITA_DECL bool can_receive_in_place() const;
 
   /// The slot size for `bytes` bytes of boxes: a quarter of them, so that sender and receiver work at the same time,
   /// but at most 256 KiB, so that a slot fits in the caches of both cores.
@@ -74,9 +78,11 @@ class memory_transport : public box_transport {
     return quarter < most ? quarter : most;
   }
 
-  PARTITA_DECL void push(const push_list& boxes, std::size_t first, std::size_t last);
+  /// Writes the boxes [first, last) of a list into the receivers' blocks.
+  PARTITA_DECL void push_boxes(const push_list& boxes, std::size_t first, std::size_t last);
 
-  PARTITA_DECL void await_destination_of_target(target& t);
+  /// Waits until a receiver has announced where its boxes go.
+  PARTITA_DECL void await_destination_of(receiving_worker& t);
 
   /// Waits until all receivers have announced their blocks, and then writes the boxes: in one pass over the source, if
   /// all of them can be written in place.
@@ -91,22 +97,24 @@ class memory_transport : public box_transport {
   /// Copies the boxes that stay on this worker.
   void copy_kept_boxes() { keep_boxes(plan_, kind_, x_, y_, is_streaming_ ? stores::streaming : stores::cached); }
 
-  lowered_plan plan_;
-  element_kind kind_;
+  lowered_plan plan_;  // which boxes move, and which stay
+  element_kind kind_;  // the kind of the elements
   node_channel* channel_;
   bool oversubscribed_;
   const own_node* members_;
-  std::size_t own_worker_;
-  std::vector<char*> blocks_;
+  std::size_t own_place_;            // this worker's place on the node
+  std::vector<char*> blocks_;        // the blocks of the receivers, by place on the node
   push_list boxes_;                  // the boxes for workers of the node, in the order of the plan
   push_list boxes_in_memory_order_;  // if streaming: boxes_ and the boxes that stay, in the memory order of the source
-  std::vector<target> receivers_;
+  std::vector<receiving_worker> receivers_;
   std::vector<sending_worker> senders_;
-  bool is_streaming_ = false;
-  std::size_t waiting_receivers_ = 0;  // receivers whose announcement was not read yet
-  bool has_staged_boxes_ = false, has_staging_buffers_ = false, is_packed_ = false, has_begun_early_ = false;
+  bool is_streaming_ = false;  // whether boxes are written by streaming stores, because the caches are too small
+  std::size_t waiting_receivers_ = 0;                            // receivers whose announcement was not read yet
+  bool has_staged_boxes_ = false, has_staging_buffers_ = false;  // whether buffers are needed; whether they are made
+  bool is_packed_ = false;                   // the staged boxes of the next exchange are packed already
+  bool is_speculative_ = false;              // the exchange was started before all workers had agreed on it
   std::uint64_t packed_exchange_count_ = 0;  // the number of exchanges with packed boxes so far
-  block_memory x_, y_;
+  block_memory x_, y_;                       // the blocks of this exchange: x_ is sent, and boxes are received into y_
 };
 
 /// The channel to the workers of a node whose flags are in shared memory.

@@ -37,17 +37,22 @@ class node {
   PARTITA_DECL static node& of(MPI_Comm everyone);
 
   /// Returns the MPI tag for the messages of a new kernel. All workers call next_tag in the same order.
-  int next_tag() { return 1000 + static_cast<int>(tags_++ % 30000); }
+  int next_tag() { return 1000 + static_cast<int>(kernel_count_++ % 30000); }
 
   /// Called after a call whose speculative messages were discarded: later speculative messages use other tags. All
   /// workers call this function in the same order. When the tags that MPI guarantees are used up, nothing is sent
   /// speculatively any more.
   void next_round() { ++tag_round_; }
-  int tag_in_this_round(int tag) const { return tag + tags_per_round * (tag_round_ < rounds ? tag_round_ : rounds); }
-  bool is_last_round() const { return tag_round_ >= rounds; }
+  /// The tag that speculative messages use now instead of `tag`.
+  int tag_in_this_round(int tag) const {
+    return tag + tags_per_round * (tag_round_ < round_count ? tag_round_ : round_count);
+  }
+  /// Whether the tags are used up, so that nothing more may be sent speculatively.
+  bool is_last_round() const { return tag_round_ >= round_count; }
 
+  /// The communicator of the workers of this node.
   MPI_Comm communicator() const { return communicator_; }
-  std::size_t size() const { return members_.size(); }
+  std::size_t size() const { return members_.size(); }  ///< the number of workers of this node
   /// The number of this worker among the workers of its node, from 0 on.
   std::size_t place() const { return static_cast<std::size_t>(place_); }
   /// The id of the worker that has this number on the node.
@@ -74,16 +79,18 @@ class node {
   bool oversubscribed() const { return oversubscribed_; }
 
  private:
-  PARTITA_DECL static int forget(MPI_Comm, int, void* kept, void*);
+  /// Called when the communicator is freed: deletes the node that of() has stored with it.
+  PARTITA_DECL static int delete_stored_node(MPI_Comm, int, void* kept, void*);
 
-  MPI_Comm communicator_ = MPI_COMM_NULL;
-  static constexpr int tags_per_round = 32768, rounds = 30;  // below 2^20, which all MPI implementations allow
-  unsigned tags_ = 0;
-  int tag_round_ = 0;
-  int place_ = 0;
+  MPI_Comm communicator_ = MPI_COMM_NULL;                         // of the workers of this node
+  static constexpr int tags_per_round = 32768, round_count = 30;  // all tags < 2^20, which every MPI allows
+  unsigned kernel_count_ = 0;                                     // the kernels that have asked for a tag
+  int tag_round_ = 0;                                             // how often speculative messages were discarded
+  int place_ = 0;                                                 // of this worker on the node
   bool oversubscribed_ = false;
   measured_link link_;
-  std::vector<int> members_, node_table_;  // node_table_: the lowest worker of each worker's node, if there are several
+  std::vector<int> members_;     // the workers of this node, in ascending order
+  std::vector<int> node_table_;  // the lowest worker of each worker's node, if there are several nodes
   mutable std::vector<std::pair<std::size_t, arena*>> arenas_by_limit_;
   mutable std::shared_ptr<joint_channels> joint_channels_;
 };

@@ -21,18 +21,18 @@ class node_group final : public group_transport, private node_sum {
   /// `own_index` is this worker's index among them.
   using node_sum::node_sum;
 
-  PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;
-  PARTITA_INLINE void start_spread(const char* x, char* y, std::size_t bytes) override;
-  PARTITA_INLINE bool finish_spread(std::size_t bytes) override;
-  PARTITA_INLINE bool show_block_early(const char* x, std::size_t bytes) override;
-  PARTITA_INLINE void roll_back() override;
-  void start(const block_sum& s) override { node_sum::start(s); }
-  bool finish(const block_sum& s) override { return node_sum::finish(s); }
-  PARTITA_INLINE char* show_root_block(void* block) override;
-  bool far() const override { return group_meeting::far(); }
+  PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;  ///< broadcasts the root's x to y
+  PARTITA_INLINE void start_spread(const char* x, char* y, std::size_t bytes) override;  ///< at the root
+  PARTITA_INLINE bool finish_spread(std::size_t bytes) override;  ///< waits until all have read the root's x
+  PARTITA_INLINE bool show_block_early(const char* x, std::size_t bytes) override;  ///< start_spread before all agree
+  PARTITA_INLINE void roll_back() override;                                         ///< undoes show_block_early
+  void start(const block_sum& s) override { node_sum::start(s); }                   ///< starts a reduction
+  bool finish(const block_sum& s) override { return node_sum::finish(s); }          ///< waits for the reduction
+  PARTITA_INLINE char* show_root_block(void* block) override;  ///< the root's block, as this member addresses it
+  bool far() const override { return group_meeting::far(); }   ///< whether streaming stores are better
 
  private:
-  static constexpr std::uint64_t whole = 0xffffffffULL;
+  static constexpr std::uint64_t whole = 0xffffffffULL;  ///< the step at which all of the root's block is written
   /// The bytes that the root copies at a time; meanwhile the other members copy the piece before.
   static constexpr std::size_t spread_chunk(std::size_t bytes) {
     const std::size_t quarter = (bytes / 4 + page - 1) / page * page;

@@ -38,31 +38,36 @@ class node_sum : protected group_meeting {
   PARTITA_DECL bool finish(const block_sum& s);
 
  protected:
-  std::optional<arena_block> staging_block_;  // staging memory of the pending operation
+  std::optional<arena_block> staging_block_;  ///< staging memory of the pending operation
 
  private:
-  static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
+  static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;  ///< of a large block that is copied
+  /// Whether the block of a member fits in one slot.
   static bool is_small(const block_sum& s) { return s.bytes() <= group_page::slot_bytes; }
+  /// The number of elements of a chunk.
   static std::size_t chunk_elements(const block_sum& s) { return chunk_bytes / s.element_bytes(); }
 
   /// The block of one member, at its address on this worker.
   struct source {
-    const char* data = nullptr;
-    /// Whether the whole block is at `data`; if not, chunks of it pass through two slots.
-    bool has_whole_block = false;
+    const char* data = nullptr;    ///< the block, or the two slots through which chunks of it pass
+    bool has_whole_block = false;  ///< whether the whole block is at `data`
   };
-  /// A chunk of the blocks, and the slice of this chunk that this worker combines.
-  struct range {
-    std::size_t at, length, first, last;
+  /// A chunk of the blocks, and the slice of this chunk that this worker combines; all numbers count elements.
+  struct chunk_slice {
+    std::size_t at, length;   ///< where the chunk begins in the blocks, and its length
+    std::size_t first, last;  ///< the slice is [first, last) of the chunk
   };
   /// How a member writes the sums that it has computed.
   struct result_write_mode {
-    std::size_t results;                             ///< the number of members that get the sum
+    std::size_t result_count;                        ///< the number of members that get the sum
     bool streams_own_results, streams_peer_results;  ///< whether results bypass the caches (streaming stores)
   };
 
+  /// Whether this member's block is part of the sum.
   bool contributes_block(const block_sum& s) const { return own_index_ != 0 || s.root_gives; }
+  /// Whether this member gets the result.
   bool receives_sum(const block_sum& s) const { return own_index_ == 0 || s.to_all; }
+  /// Whether the other members need no copy of this member's block.
   bool is_in_place(const block_sum& s) const { return !contributes_block(s) || is_reachable(s.x); }
 
   /// Finishes a sum of small blocks: every member that gets the sum combines all blocks.
@@ -82,18 +87,19 @@ class node_sum : protected group_meeting {
   char* result_address(const block_sum& s) const {
     return result_memory_->data() == nullptr ? s.y : result_memory_->data();
   }
-  PARTITA_DECL range slice(const block_sum& s, std::size_t round, std::size_t step) const;
+  /// The chunk number `round` of chunks of `step` elements, and this worker's slice of it.
+  PARTITA_DECL chunk_slice slice(const block_sum& s, std::size_t round, std::size_t step) const;
   /// Copies the part of a chunk that the other members combine into this member's slot.
-  PARTITA_DECL void show(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t call);
+  PARTITA_DECL void show_chunk(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t call);
 
   /// Combines this member's slice of a chunk and writes it to the results. The chunk begins `at` elements after the
   /// start of the results and of whole blocks, and `offset_in_slot` elements after the start of the slots.
-  PARTITA_DECL void combine_range(const block_sum& s, range r, std::size_t offset_in_slot,
+  PARTITA_DECL void combine_range(const block_sum& s, chunk_slice r, std::size_t offset_in_slot,
                                   const result_write_mode& write_mode);
 
-  std::vector<source> peer_blocks_;  // the members' blocks in the current call
-  std::vector<char*> result_addresses_;
-  std::vector<const char*> blocks_;
+  std::vector<source> peer_blocks_;           // the members' blocks in the current call
+  std::vector<char*> result_addresses_;       // where the result of each member is written
+  std::vector<const char*> blocks_;           // the addresses for combine_blocks
   std::optional<arena_block> result_memory_;  // memory for the result of the pending sum
 };
 

@@ -13,15 +13,15 @@ namespace partita::detail {
 /// After sort() the boxes are in the memory order of the source.
 class push_list {
  public:
-  PARTITA_DECL explicit push_list(std::size_t rank);
+  explicit push_list(std::size_t rank) : rank_(rank) {}
 
   /// Adds a box to the list. `offset` is the box's place in the receiver's block, in bytes; `strides` are the strides
   /// of the receiver's block, in the order of this worker's dimensions.
   PARTITA_DECL void add(std::size_t place, const listed_box& b, std::ptrdiff_t offset, const std::ptrdiff_t* strides);
   /// Adds the boxes from number `first` to `last` - 1 of another list.
   PARTITA_DECL void add(const push_list& more, std::size_t first, std::size_t last);
-  PARTITA_DECL void sort();
-  std::size_t size() const { return boxes_.size(); }
+  PARTITA_DECL void sort();                           ///< by the start of the box in this worker's block
+  std::size_t size() const { return boxes_.size(); }  ///< the number of boxes
   void clear() { boxes_.clear(), shapes_and_starts_.clear(), strides_.clear(); }
 
   /// Copies the boxes [first, last) in the memory order of their source, slab by slab over all receivers, so that the
@@ -34,13 +34,15 @@ class push_list {
                          const block_memory& from, const std::vector<char*>& blocks, bool streaming) const;
 
  private:
+  /// A box of the list.
   struct entry {
-    std::size_t place;                 // the place of the receiver on the node
-    std::size_t staging_offset;        // the offset of the dense box, if the source is staged
-    std::ptrdiff_t offset;             // the start of the box in the receiver's block, in bytes
-    std::size_t shape_index, strides;  // indices of the box's shape and start, and of the receiver's strides
+    std::size_t place;                       // the place of the receiver on the node
+    std::size_t staging_offset;              // the offset of the dense box, if the source is staged
+    std::ptrdiff_t offset;                   // the start of the box in the receiver's block, in bytes
+    std::size_t shape_index, strides_index;  // where its numbers begin in shapes_and_starts_ and in strides_
   };
-  const std::size_t* at(const entry& e) const { return shapes_and_starts_.data() + e.shape_index + rank_; }
+  /// The coordinates of a box's start in this worker's block.
+  const std::size_t* start_of(const entry& e) const { return shapes_and_starts_.data() + e.shape_index + rank_; }
 
   /// Whether one of the boxes [first, last) is transposed in its innermost dimension. A slab of a few rows is too thin
   /// to transpose it in squares.
@@ -48,14 +50,14 @@ class push_list {
 
   /// Copies the part of a box that begins `skipped_extents` after the box's start; all of the box if `skipped_extents`
   /// is null.
-  PARTITA_DECL void copy(const element_kind& kind, const entry& e, const std::size_t* part,
-                         const std::size_t* skipped_extents, const block_memory& from, const std::vector<char*>& blocks,
-                         stores mode) const;
+  PARTITA_DECL void copy_box(const element_kind& kind, const entry& e, const std::size_t* part,
+                             const std::size_t* skipped_extents, const block_memory& from,
+                             const std::vector<char*>& blocks, stores mode) const;
 
-  std::size_t rank_;
-  std::vector<entry> boxes_;
+  std::size_t rank_;                            // of the tensor
+  std::vector<entry> boxes_;                    // in the order in which they are written
   std::vector<std::size_t> shapes_and_starts_;  // the shape and the start of each box in this worker's block
-  std::vector<std::ptrdiff_t> strides_;
+  std::vector<std::ptrdiff_t> strides_;         // the strides of the receiver's block for each box
 };
 
 }  // namespace partita::detail

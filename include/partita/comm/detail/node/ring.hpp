@@ -19,15 +19,19 @@ class boxes_through_ring {
   boxes_through_ring(std::size_t place, const element_kind& kind, const box_list& whole, std::size_t first)
       : place_(place), kind_(kind), boxes_(&whole), first_box_(first), end_box_(first), pieces_(whole.rank()) {}
 
+  /// The place of the other worker on the node.
   std::size_t place() const { return place_; }
+  /// Adds the next box of the list to the boxes of this pair.
   void extend_by_next_box() { bytes_ += boxes_->volume(end_box_++) * kind_.bytes; }
+  /// The boxes of the pair are [first(), last()) in the list.
   std::size_t first() const { return first_box_; }
   std::size_t last() const { return end_box_; }
-  std::size_t bytes() const { return bytes_; }
+  std::size_t bytes() const { return bytes_; }  ///< of all boxes of the pair
   /// The offset in bytes of the first box in the staging area, if there is a staging area.
   std::size_t staging_offset() const { return (*boxes_)[first_box_].staging_offset; }
 
-  PARTITA_DECL void start(const announced_memory& at);
+  /// Starts an exchange, in which the boxes go to the announced memory.
+  PARTITA_DECL void start_exchange(const announced_memory& at);
 
   /// Packs boxes into the empty slots of the ring buffer. Returns true when every box has been sent.
   PARTITA_DECL bool send(node_channel& channel, const block_memory& block, bool streaming);
@@ -40,31 +44,36 @@ class boxes_through_ring {
 
   /// Whether the boxes take more pieces than the ring has slots, so that sender and receiver wait for each other.
   bool reuses_slots() const {
-    return !is_written_into_block() && pieces_.size() > (announced_memory_.by_message() ? 1 : node_channel::slot_count);
+    return !is_written_into_block() &&
+           pieces_.size() > (announced_memory_.is_by_message() ? 1 : node_channel::slot_count);
   }
 
   /// Packs all boxes of a block in sequence into dense memory, or unpacks them into the block.
   PARTITA_DECL void pack_all_boxes(const block_memory& block, char* packed, bool out) const;
+  /// Whether no piece is left that moves through the ring or in a message.
   bool done() const { return announced_memory_.is_receivers_block() || next_piece_ == pieces_.size(); }
 
  private:
   /// Sends one piece after the other in messages, because there is no shared memory for a ring.
   PARTITA_DECL bool send_messages(const node_channel& channel, const block_memory& block);
   PARTITA_DECL bool receive_messages(const node_channel& channel, const block_memory& block);
+  /// The bytes of the next piece.
   int piece_bytes() const { return static_cast<int>(pieces_.volume(next_piece_) * kind_.bytes); }
-  PARTITA_DECL bool has_message_moved();
+  /// Whether the pending message is complete.
+  PARTITA_DECL bool is_message_complete();
 
-  PARTITA_DECL void pack(const block_memory& block, std::size_t slot, bool out, bool streaming);
+  /// Packs the next piece into a slot of the ring, or unpacks it from there.
+  PARTITA_DECL void pack_piece(const block_memory& block, std::size_t slot, bool out, bool streaming);
 
-  std::size_t place_;
-  element_kind kind_;
-  const box_list* boxes_;
+  std::size_t place_;                            // of the other worker
+  element_kind kind_;                            // the kind of the elements
+  const box_list* boxes_;                        // the list that also has the boxes of other pairs
   std::size_t first_box_, end_box_, bytes_ = 0;  // the boxes of the pair are [first_box_, end_box_) in the list
-  box_list pieces_;
-  std::size_t slot_bytes_ = 0, next_piece_ = 0;
-  announced_memory announced_memory_;
-  std::vector<char> packed_;  // the content of a message, if messages are used
-  MPI_Request mpi_request_ = MPI_REQUEST_NULL;
+  box_list pieces_;                              // the boxes, cut for slots of slot_bytes_ bytes
+  std::size_t slot_bytes_ = 0, next_piece_ = 0;  // next_piece_: the next piece to move in this exchange
+  announced_memory announced_memory_;            // where the boxes of this exchange go
+  std::vector<char> packed_;                     // the content of a message, if messages are used
+  MPI_Request mpi_request_ = MPI_REQUEST_NULL;   // of the pending message
 };
 
 }  // namespace partita::detail

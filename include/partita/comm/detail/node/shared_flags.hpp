@@ -26,15 +26,15 @@ namespace partita::detail {
 /// worker that leaves can write its final words and go.
 class shared_flags {
  public:
-  using words = std::array<std::uint64_t, 4>;
+  using words = std::array<std::uint64_t, 4>;  ///< what one worker passes, and the AND of all of them
 
   /// Gets the AND of the words of this node (receive_and_of_node_words) while other nodes have not answered yet. On a
   /// single node the listener is called when this worker has written its own words and has not read those of any other
   /// worker (notify_own_words_written).
   class listener {
    public:
-    virtual void receive_and_of_node_words(const words& all) = 0;
-    virtual void notify_own_words_written() = 0;
+    virtual void receive_and_of_node_words(const words& all) = 0;  ///< all: the AND on this node
+    virtual void notify_own_words_written() = 0;                   ///< on a single node only
 
    protected:
     ~listener() = default;
@@ -71,7 +71,7 @@ class shared_flags {
   }
   /// The numbers that a worker passed with its words of the last all_and; valid until the next all_and.
   const std::uint64_t* published_numbers(std::size_t worker) const {
-    return flag_words_by_worker_[worker][current_epoch_ % 2].numbers.data();
+    return words_by_worker_[worker][current_epoch_ % 2].numbers.data();
   }
 
  private:
@@ -82,40 +82,46 @@ class shared_flags {
   static constexpr std::size_t posted_words_count = 6;
   static constexpr int agreement_tag = 31001;  ///< above the tags of kernels; part_communicator.hpp uses 31000
 
+  /// Words in shared memory. A worker writes the place of the even, or of the odd, calls of all_and in turn.
   struct alignas(64) posted_words {
-    std::atomic<std::uint64_t> epoch;
-    words posted;
-    std::array<std::uint64_t, max_numbers> numbers;
+    std::atomic<std::uint64_t> epoch;                ///< the call of all_and for which they were written
+    words posted;                                    ///< the words of one worker, or an AND of words
+    std::array<std::uint64_t, max_numbers> numbers;  ///< see publish_numbers
   };
   static_assert(sizeof(posted_words) == 128);
 
-  PARTITA_DECL void post(posted_words& place, const words& posted) const;
+  /// Writes words for the current call.
+  PARTITA_DECL void post_words(posted_words& place, const words& posted) const;
+  /// Combines words into `all` by a bitwise AND.
   PARTITA_DECL static void combine_words(words& all, const words& posted);
   /// Waits for the words of another worker and combines them into `all`. Returns false if the words come too late.
-  PARTITA_DECL bool combine_posted_words(const posted_words& there, words& all, double& seconds_left) const;
+  PARTITA_DECL bool await_and_combine(const posted_words& there, words& all, double& seconds_left) const;
   /// A round of messages: this node sends to some nodes, and receives from as many nodes. Words that reach a node twice
   /// do not change an AND.
   struct round {
+    /// The message to one node, and the message from another.
     struct message {
-      int to, from;
-      words in;
+      int to, from;    // the lowest workers of two other nodes
+      words received;  // from worker `from`
     };
-    std::vector<message> messages{};
+    std::vector<message> messages{};  // at most dissemination::max_messages
     std::vector<MPI_Request> requests{};
-    words out{};
+    words sent{};  // the AND so far, in all messages of the round
   };
 
+  /// Sends and receives the messages of a round. Returns false if a message comes too late.
   PARTITA_DECL bool exchange_in_round(round& r, words& all, double& seconds_left);
 
-  MPI_Comm everyone_;
+  MPI_Comm everyone_;  // all workers
   arena* arena_;
-  bool oversubscribed_, has_shared_memory_ = true, is_two_level_ = false, has_several_nodes_ = false;
-  posted_words* own_words_ = nullptr;
-  std::vector<const posted_words*> words_to_read_;         // the words of other workers that this worker reads
-  const posted_words* result_to_read_ = nullptr;           // the result that this worker reads instead of words
-  std::vector<const posted_words*> flag_words_by_worker_;  // on one node: the words of all workers, by worker
-  std::vector<round> rounds_;                              // on the first worker of a node: the rounds with other nodes
-  std::uint64_t current_epoch_ = 0;
+  bool oversubscribed_, has_shared_memory_ = true, has_several_nodes_ = false;
+  bool is_two_level_ = false;  // whether the first worker of each node reads the words of all and writes the result
+  posted_words* own_words_ = nullptr;                 // the posted_words of this worker
+  std::vector<const posted_words*> words_to_read_;    // the words of other workers that this worker reads
+  const posted_words* result_to_read_ = nullptr;      // the result that this worker reads instead of words
+  std::vector<const posted_words*> words_by_worker_;  // on one node: the words of all workers, by worker
+  std::vector<round> rounds_;                         // on the first worker of a node: the rounds with other nodes
+  std::uint64_t current_epoch_ = 0;                   // the number of calls of all_and so far
 };
 
 }  // namespace partita::detail

@@ -16,7 +16,7 @@
 
 namespace partita::detail {
 
-inline constexpr std::size_t page = 4096;
+inline constexpr std::size_t page = 4096;  ///< the number of bytes of a page of memory
 
 /// Memory with one part of equal size for each member of a node; every member maps all parts until its process ends.
 class shared_mapping {
@@ -27,21 +27,25 @@ class shared_mapping {
   PARTITA_DECL shared_mapping(const own_node& members, std::size_t wished_bytes, std::size_t min_bytes);
 
   /// The number of bytes that each member of the node has in this memory, or 0 if there is no shared memory.
-  std::size_t size() const { return size_; }
+  std::size_t part_bytes() const { return part_bytes_; }
   /// The start of the part of this memory that belongs to the member at a place of the node.
-  char* part(std::size_t place) const { return mapped_base_ + place * size_; }
+  char* part(std::size_t place) const { return mapped_base_ + place * part_bytes_; }
 
  private:
+  /// Whether this process has so much address space left.
   PARTITA_DECL static bool can_map(std::size_t bytes);
+  /// The smallest of the numbers that the members of the node pass. Collective over the node.
   PARTITA_DECL static std::size_t smallest_of_members(const own_node& members, std::size_t mine);
+  /// Makes a file without a name in /dev/shm, and returns its descriptor; -1 if that fails.
   PARTITA_DECL static int make_file(std::size_t bytes);
+  /// The id of the process that has the file open, the file's descriptor in that process, its device and its inode.
   PARTITA_DECL static std::array<std::uint64_t, 4> file_identity(int file, std::uint64_t process, std::uint64_t number);
   /// Opens the file that another process has open, and checks the file's inode, because in another container the same
   /// process id may mean another process.
   PARTITA_DECL static int open_by_identity(const std::array<std::uint64_t, 4>& wanted);
 
-  char* mapped_base_ = nullptr;
-  std::size_t size_ = 0;
+  char* mapped_base_ = nullptr;  ///< the start of the first member's part
+  std::size_t part_bytes_ = 0;   ///< 0 if nothing is mapped
 };
 
 }  // namespace partita::detail

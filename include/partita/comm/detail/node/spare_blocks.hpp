@@ -1,6 +1,7 @@
 // Blocks of a pool that are free for reuse, and a count of the bytes in use.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <partita/comm/detail/node/shared_mapping.hpp>
 #include <partita/core/config.hpp>
@@ -12,11 +13,13 @@ namespace partita::detail {
 /// so that a block of more than three pages wastes less than a quarter of its memory.
 class spare_blocks {
  public:
+  /// The size of the block that is allocated for this number of bytes.
   static constexpr std::size_t round_up_block_bytes(std::size_t bytes) {
     const std::size_t pages = bytes / page + (bytes % page != 0 || bytes == 0 ? 1 : 0);
-    const std::size_t k = power_of_two_class(pages), step = k < 2 ? 1 : std::size_t{1} << (k - 2);
+    const std::size_t k = std::bit_width(pages) - 1, step = k < 2 ? 1 : std::size_t{1} << (k - 2);
     return (pages + step - 1) / step * step * page;
   }
+  /// Takes a released block that is large enough from the list of its size; null if the list is empty.
   PARTITA_DECL void* take(std::size_t bytes);
   /// Adds a released block. Returns false, and leaves the block to the caller, if there is no memory for the list.
   PARTITA_DECL [[nodiscard]] bool give(void* block, std::size_t bytes) noexcept;
@@ -33,35 +36,32 @@ class spare_blocks {
   }
 
  private:
-  static constexpr std::size_t power_of_two_class(std::size_t pages) {
-    std::size_t k = 0;
-    while (pages >> (k + 1) != 0) ++k;
-    return k;
-  }
+  /// The index in blocks_ of the blocks that are allocated for this number of bytes.
   static constexpr std::size_t size_class(std::size_t bytes) {
-    const std::size_t pages = round_up_block_bytes(bytes) / page, k = power_of_two_class(pages);
+    const std::size_t pages = round_up_block_bytes(bytes) / page, k = std::bit_width(pages) - 1;
     return 4 * k + (k < 2 ? pages - (std::size_t{1} << k) : (pages >> (k - 2)) - 4);
   }
 
-  std::vector<std::vector<void*>> blocks_;
+  std::vector<std::vector<void*>> blocks_;  ///< the released blocks by size class
 };
 
 /// The bytes in use and their peak; each allocation counts as whole pages.
 class memory_use {
  public:
+  /// Counts an allocation of this number of bytes.
   PARTITA_DECL void add(std::size_t bytes);
   void subtract_bytes(std::size_t bytes) { used_bytes_ -= round_up_to_pages(bytes); }
-  std::size_t peak_bytes() const { return peak_bytes_; }
+  std::size_t peak_bytes() const { return peak_bytes_; }  ///< the most bytes that were in use at one time
   /// The bytes that a pool may occupy when `added_bytes` further bytes are used: 1.5 times the peak, and at least 1
   /// MiB, so that small blocks are not returned to the system again and again.
   PARTITA_DECL std::size_t allowed_bytes(std::size_t added_bytes) const;
 
  private:
-  static constexpr std::size_t min_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t min_allowed_bytes = std::size_t{1} << 20;
   static constexpr std::size_t round_up_to_pages(std::size_t bytes) {
     return bytes == 0 ? page : (bytes + page - 1) / page * page;
   }
-  std::size_t used_bytes_ = 0, peak_bytes_ = 0;
+  std::size_t used_bytes_ = 0, peak_bytes_ = 0;  ///< in use now, and at most so far
 };
 
 }  // namespace partita::detail

@@ -16,7 +16,7 @@ namespace partita::detail {
 /// it had unpacked the buffer.
 class staged_boxes {
  public:
-  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  static constexpr std::uint64_t none = ~std::uint64_t{0};  ///< the offset where there is no memory for buffers
   /// The most bytes of the boxes of a pair for which a staging buffer pays, although it costs a second copy. The copy
   /// never pays where every worker has a core: a halo of 256^2 doubles took 1.4 us with it and 0.9 without. The copy
   /// pays where workers share cores, because a worker copies while it would wait for another to run: 10 us with it, 12
@@ -25,45 +25,51 @@ class staged_boxes {
 
   staged_boxes() = default;
   staged_boxes(staged_boxes&& other) noexcept
-      : arena_(other.arena_), bytes_(other.bytes_), slot_header_(std::exchange(other.slot_header_, nullptr)) {}
+      : arena_(other.arena_), buffer_bytes_(other.buffer_bytes_), header_(std::exchange(other.header_, nullptr)) {}
   staged_boxes& operator=(staged_boxes&&) = delete;
   PARTITA_INLINE ~staged_boxes();
 
   // Calls of the sender.
 
   /// Makes the buffers and returns the offset at which the receiver finds them, or `none` if there is no memory.
-  PARTITA_DECL std::uint64_t make(arena& memory, std::size_t bytes);
-  void mark_packed(std::uint64_t exchange) { slot_header_->packed.post(exchange); }
-  void unmark_packed(std::uint64_t exchange) { slot_header_->packed.post(exchange - 1); }
+  PARTITA_DECL std::uint64_t make_buffers(arena& memory, std::size_t bytes);
+  /// Signals that the boxes of an exchange are packed.
+  void mark_packed(std::uint64_t exchange) { header_->packed.post(exchange); }
+  /// Takes the signal back, before the receiver can have read it.
+  void unmark_packed(std::uint64_t exchange) { header_->packed.post(exchange - 1); }
 
   // Calls of the receiver.
 
-  void find(void* block, std::size_t bytes) {
-    bytes_ = (bytes + line - 1) / line * line, slot_header_ = static_cast<slot_header*>(block);
+  /// Uses the buffers that the sender has made at this address.
+  void attach(void* block, std::size_t bytes) {
+    buffer_bytes_ = (bytes + alignment - 1) / alignment * alignment, header_ = static_cast<buffer_header*>(block);
   }
-  void wait_for_epoch(std::uint64_t exchange, bool oversubscribed) const {
-    slot_header_->packed.wait(exchange, oversubscribed);
+  /// Waits until the sender has packed the boxes of an exchange.
+  void await_packed(std::uint64_t exchange, bool oversubscribed) const {
+    header_->packed.wait(exchange, oversubscribed);
   }
-  void mark_taken(std::uint64_t exchange) { slot_header_->taken.post(exchange); }
+  /// Signals that the boxes of an exchange are unpacked; the sender keeps the buffers until then.
+  void mark_unpacked(std::uint64_t exchange) { header_->unpacked.post(exchange); }
 
-  /// Whether the buffers exist.
-  bool has_buffers() const { return slot_header_ != nullptr; }
+  bool has_buffers() const { return header_ != nullptr; }
   /// The buffer that the exchange with this number uses, one of two in turn.
   char* buffer(std::uint64_t exchange) const {
-    return reinterpret_cast<char*>(slot_header_) + sizeof(slot_header) + exchange % 2 * bytes_;
+    return reinterpret_cast<char*>(header_) + sizeof(buffer_header) + exchange % 2 * buffer_bytes_;
   }
 
  private:
-  static constexpr std::size_t line = 64;
-  struct slot_header {
-    flag packed, taken;
+  static constexpr std::size_t alignment = 64;  ///< each buffer starts at a cache line
+  /// The flags in front of the two buffers: the last exchange that was packed, and the last that was unpacked.
+  struct buffer_header {
+    flag packed, unpacked;
   };
-  std::size_t size() const { return sizeof(slot_header) + 2 * bytes_; }
-  std::uint64_t last_packed_exchange() const { return slot_header_->packed.epoch.load(std::memory_order_relaxed); }
+  /// The bytes of the flags and both buffers.
+  std::size_t size() const { return sizeof(buffer_header) + 2 * buffer_bytes_; }
+  std::uint64_t last_packed_exchange() const { return header_->packed.epoch.load(std::memory_order_relaxed); }
 
-  arena* arena_ = nullptr;  // the sender's arena; null at the receiver
-  std::size_t bytes_ = 0;
-  slot_header* slot_header_ = nullptr;
+  arena* arena_ = nullptr;           // the sender's arena; null at the receiver
+  std::size_t buffer_bytes_ = 0;     // of one of the two
+  buffer_header* header_ = nullptr;  // null until there are buffers
 };
 
 }  // namespace partita::detail

@@ -19,32 +19,37 @@
 
 namespace partita::detail {
 
+/// The state and the last calls of one worker, in memory that other processes can map.
 struct status_slot {
+  /// What the worker does, or how it has ended.
   enum class standing : std::uint64_t { is_computing, is_waiting, is_making_world, has_ended, has_failed, got_sigterm };
   static constexpr std::size_t kept_call_count = 64;  // chosen: 64 calls take 1536 bytes
-  static constexpr std::size_t description_set_count = 256,
-                               descriptions_per_set = 4;  // chosen: enough for most programs
+  /// chosen: enough for most programs; a fingerprint is looked up in one set only
+  static constexpr std::size_t description_set_count = 256, descriptions_per_set = 4;
   // the number of destroyed worlds that are kept: more than a program destroys before other workers notice
   static constexpr std::size_t max_departures = 16;
   static constexpr std::size_t max_description_length = 248;  // fits a call with its partitions in nearly all cases
+  /// The number of a call in its world, and a hash of the call and its arguments.
   struct call {
     std::atomic<std::uint64_t> world, number, fingerprint;
   };
 
-  std::atomic<std::uint64_t> slot_secret;
-  std::atomic<std::uint64_t> process, worker;      ///< worker: the id of this worker among all workers of the job
-  std::atomic<std::uint64_t> last_printed_secret;  ///< the secret of the slot whose calls this worker printed last
-  std::atomic<standing> state;
+  std::atomic<std::uint64_t> slot_secret;              ///< identifies the slot: other slots have other numbers
+  std::atomic<std::uint64_t> process, worker;          ///< the process id, and the worker's id in the job
+  std::atomic<std::uint64_t> last_printed_secret;      ///< the secret of the slot whose calls this worker printed last
+  std::atomic<standing> state;                         ///< now, or at the end
   std::atomic<std::uint64_t> state_begin_nanoseconds;  ///< when the state began, in ns of the machine's CLOCK_MONOTONIC
-  std::atomic<std::uint64_t> call_count;
-  call last_calls[kept_call_count];
+  std::atomic<std::uint64_t> call_count;               ///< all calls that were noted so far
+  call last_calls[kept_call_count];                    ///< call number n is at n % kept_call_count
+  /// A world that the worker has destroyed, and how many calls of this world the worker had made.
   struct departure {
     std::atomic<std::uint64_t> world, call_count;
   };
-  departure departures[max_departures];
-  std::atomic<std::uint64_t> departure_count;
-  std::atomic<bool> has_called_finalize;  ///< whether the worker has called MPI_Finalize
-  std::atomic<std::uint64_t> fingerprints[description_set_count][descriptions_per_set];
+  departure departures[max_departures];        ///< the last ones, each at its number % max_departures
+  std::atomic<std::uint64_t> departure_count;  ///< all so far
+  std::atomic<bool> has_called_finalize;       ///< whether the worker has called MPI_Finalize
+  std::atomic<std::uint64_t> fingerprints[description_set_count][descriptions_per_set];  ///< 0: unused
+  /// the call with the fingerprint at the same index, as text
   char descriptions[description_set_count][descriptions_per_set][max_description_length];
   char final_message[1024];  ///< the uncaught exception of a worker that failed
 
@@ -60,23 +65,27 @@ struct status_slot {
     const auto& names = fingerprints[fingerprint % description_set_count];
     for (std::size_t k = 0; k < descriptions_per_set; ++k)
       if (names[k].load(std::memory_order_relaxed) == fingerprint) return;
-    name(fingerprint, describe());
+    store_description(fingerprint, describe());
   }
-  PARTITA_DECL void name(std::uint64_t fingerprint, const text& sentence);
+  /// Stores the text of the calls with a fingerprint, in place of an older text if the set is full.
+  PARTITA_DECL void store_description(std::uint64_t fingerprint, const text& sentence);
   /// Notes that this worker has destroyed a world, after the worker had made and finished this many calls of the world.
   PARTITA_DECL void note_departure(std::uint64_t world, std::uint64_t calls_of_world);
   /// Whether this worker left a world before the worker had made this many calls of the world.
   PARTITA_DECL bool has_left_before_call(std::uint64_t world, std::uint64_t calls_of_world) const;
   /// The name of the call with a fingerprint; empty if the name was overwritten.
   PARTITA_DECL text find_description(std::uint64_t fingerprint) const;
+  /// Sets the state, and the time at which it begins to now.
   PARTITA_DECL void set_process_state(standing state);
 
+  /// The time of CLOCK_MONOTONIC now.
   PARTITA_DECL static std::uint64_t nanoseconds();
 };
 
 /// What another process needs to find a status slot.
 struct slot_address {
-  std::uint64_t machine = 0, process = 0, file = 0, slot_secret = 0;
+  std::uint64_t machine = 0, process = 0;   ///< a hash of the host's name, and the process id
+  std::uint64_t file = 0, slot_secret = 0;  ///< the slot's file descriptor in that process; 0 if it cannot be mapped
 };
 
 /// The status slot of this process, and the slots of other processes that were found. No slot is ever unmapped: a slot
@@ -84,7 +93,9 @@ struct slot_address {
 class status_slots {
  public:
   PARTITA_DECL static status_slots& instance();
+  /// The slot that this process writes.
   status_slot& own_slot() { return *own_slot_; }
+  /// The address of the slot of this process.
   const slot_address& address() const { return own_address_; }
 
   /// The slot of a process of this machine; null if the slot cannot be read (another machine or another container).
@@ -94,9 +105,10 @@ class status_slots {
   /// the list unlocked.
   struct mapped_slot {
     std::uint64_t slot_secret;
-    const status_slot* status;
-    const mapped_slot* older_slot;
+    const status_slot* status;      ///< in memory that this process can only read
+    const mapped_slot* older_slot;  ///< the entry that was added before; null if none
   };
+  /// The slot that was mapped last; null if none was.
   const mapped_slot* newest() const { return newest_slot_.load(std::memory_order_acquire); }
   /// Whether any worker whose slot was found waits in a call.
   PARTITA_DECL bool has_waiting_worker() const;

@@ -8,16 +8,19 @@
 #include <memory>
 #include <partita/comm/detail/node/shared_flags.hpp>
 #include <partita/comm/detail/world/finish_collective.hpp>
+#include <partita/comm/detail/world/leak_on_purpose.hpp>
 #include <partita/comm/detail/world/mpi_call.hpp>
 #include <partita/comm/detail/world/speculative_send.hpp>
 #include <partita/comm/mpi.hpp>
 #include <partita/core/config.hpp>
+#include <utility>
 
 namespace partita::detail {
 
+/// The communicator or the shared flags through which all workers of a world get an AND.
 class and_allreduce {
  public:
-  using words = shared_flags::words;
+  using words = shared_flags::words;  ///< what one worker passes, and the AND of all of them
 
   and_allreduce() = default;
   PARTITA_DECL and_allreduce(MPI_Comm everyone, std::size_t size);
@@ -32,9 +35,10 @@ class and_allreduce {
   bool publish_numbers(const std::uint64_t* numbers, std::size_t count) {
     return flags_ != nullptr && flags_->publish_numbers(numbers, count);
   }
+  /// The numbers that a worker passed with the last AND; valid until the next AND.
   const std::uint64_t* published_numbers(std::size_t worker) const { return flags_->published_numbers(worker); }
   /// Never frees the memory of the flags, because other workers may still read them.
-  PARTITA_DECL void leak_flags();
+  void leak_flags() { leak_on_purpose(std::move(flags_)); }
 
   /// Gives every worker the bitwise AND of the words of all workers.
   PARTITA_DECL void all_and(const words& own_words, words& all, speculative_send* ahead = nullptr);
@@ -43,11 +47,12 @@ class and_allreduce {
   PARTITA_DECL bool timed_all_and(const words& own_words, words& all, double max_seconds);
 
  private:
+  /// Starts MPI's allreduce, and returns its error code.
   PARTITA_DECL int start_allreduce(const words& own_words, words& all, MPI_Request& request);
 
   MPI_Comm everyone_ = MPI_COMM_NULL;
-  std::size_t size_ = 0;
-  std::unique_ptr<shared_flags> flags_;
+  std::size_t size_ = 0;                 // the number of workers
+  std::unique_ptr<shared_flags> flags_;  // null if there are none
   /// The buffers of the MPI collective are on the heap, because MPI may use them even after a wait is given up. The
   /// buffers are allocated with the world, because a worker without memory must still be able to leave the world.
   std::unique_ptr<std::array<words, 2>> allreduce_buffers_;

@@ -21,9 +21,9 @@ inline std::size_t parse_free_bytes(const char* setting_text) { return std::strt
 /// PARTITA_LINK: the cost of messages between nodes, `latency,message,byte` in seconds, optionally followed by
 /// `,bytes`, the longest message that is sent eagerly. `given` is false if a number is missing or not above 0.
 struct node_link_settings {
-  double latency = 0, message = 0, byte = 0;
-  std::size_t eager_bytes = 2048;
-  bool given = false;
+  double latency = 0, message = 0, byte = 0;  ///< the latency, and the cost of a message and of a byte
+  std::size_t eager_bytes = 2048;             ///< the longest message that is sent eagerly
+  bool given = false;                         ///< whether the variable is set and valid
 
   PARTITA_DECL explicit node_link_settings(const char* setting_text);
 };

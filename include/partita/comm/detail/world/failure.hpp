@@ -10,8 +10,10 @@ namespace partita::detail {
 /// The kinds of error that workers report to each other.
 enum class failure : std::uint64_t { none, shape, partition, disagreement, memory, io, other };
 
+/// The kind of an error that was thrown.
 PARTITA_DECL failure failure_kind_of_error(const error& thrown_error);
 
+/// Throws an error of the type that belongs to a kind.
 PARTITA_DECL [[noreturn]] void raise(failure kind, const text& sentence);
 
 }  // namespace partita::detail

@@ -10,15 +10,20 @@
 
 namespace partita::detail {
 
+/// Waits for a pending operation of MPI, and reports a long wait.
+inline void wait_for_request(MPI_Request& request, bool oversubscribed) {
+  int done = 0;
+  for (backoff p(oversubscribed);; p.pause()) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return;
+  }
+}
+
 /// Waits for a collective, and reports a long wait. If the wait is given up, the memory that MPI uses is never freed.
 template <class Held>
 void finish_collective(MPI_Request& request, std::unique_ptr<Held>& buffers) {
   try {
-    int done = 0;
-    for (backoff p(false);; p.pause()) {
-      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-      if (done != 0) return;
-    }
+    wait_for_request(request, false);
   } catch (...) {
     leak_on_purpose(std::move(buffers));
     throw;

@@ -6,6 +6,7 @@
 
 namespace partita::detail {
 
+/// Buffers in numbered slots. A buffer is kept for the next call that uses its slot.
 class kept_buffers {
  public:
   /// Returns a buffer of at least `bytes` bytes, valid until the next call for the same slot.
@@ -21,7 +22,7 @@ class kept_buffers {
   }
 
  private:
-  std::vector<std::vector<std::max_align_t>> buffers_;
+  std::vector<std::vector<std::max_align_t>> buffers_;  // by slot
 };
 
 }  // namespace partita::detail

@@ -16,14 +16,16 @@ class local_operations {
  public:
   static constexpr std::size_t max_operations = 16;  // chosen: only the first sixteen are compared one by one
 
+  /// One operation, as it is compared and reported.
   struct operation {
-    std::uint64_t fingerprint = 0;
+    std::uint64_t fingerprint = 0;  ///< a hash of what must be equal on all workers
     char name[32]{};
-    shape_list extents{};
+    shape_list extents{};  ///< of the tensor to which the operation was applied
   };
 
   /// Adds a local operation, and returns a number that identifies the result of the operation.
   PARTITA_DECL std::uint64_t note(std::uint64_t fingerprint, const char* name, const shape_list& extents);
+  /// The hash of all operations, in their order.
   std::uint64_t history_hash() const { return history_hash_; }
   /// Called when all workers have executed the same operations: the next error message names only later operations.
   void clear_named_operations() { count_ = 0; }
@@ -35,12 +37,13 @@ class local_operations {
   std::uint64_t fingerprint(std::size_t k) const {
     return k < count_ && k < max_operations ? named_operations_[k].fingerprint : 0;
   }
+  /// Operation k since the last agreement, for an error message.
   PARTITA_DECL text description(std::size_t k) const;
 
  private:
   std::uint64_t history_hash_ = 0;
-  std::size_t count_ = 0;  // the number of operations since the last agreement
-  operation named_operations_[max_operations];
+  std::size_t count_ = 0;                       // the number of operations since the last agreement
+  operation named_operations_[max_operations];  // since the last agreement
 };
 
 }  // namespace partita::detail

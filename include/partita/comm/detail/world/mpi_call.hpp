@@ -7,6 +7,7 @@
 
 namespace partita::detail {
 
+/// Throws communication_error if an MPI function, whose name is `call`, has not returned MPI_SUCCESS.
 inline void check(int result, const char* call) {
   if (result == MPI_SUCCESS) return;
   char reason[MPI_MAX_ERROR_STRING + 1] = {};

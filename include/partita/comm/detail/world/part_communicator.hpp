@@ -16,8 +16,10 @@ namespace partita::detail {
 /// Duplicates a communicator. Collective.
 PARTITA_DECL MPI_Comm private_duplicate(MPI_Comm given);
 
+/// The call world::part with these workers, for error messages.
 PARTITA_DECL text describe_part(const workers& chosen);
 
+/// A hash of the chosen workers in their order.
 PARTITA_DECL std::uint64_t part_fingerprint(const workers& chosen);
 
 /// Makes a communicator of the chosen workers, in the given order. Only the chosen workers call part_communicator.

@@ -15,6 +15,7 @@ class recorded_agreements {
   void record_step(std::uint64_t fingerprint, std::uint64_t common_choices) {
     steps_.push_back({fingerprint, common_choices});
   }
+  /// Replays the record from its first step.
   void start_replay() { is_replaying_ = true, next_step_to_replay_ = 0; }
   bool is_replaying() const { return is_replaying_; }
 
@@ -33,10 +34,11 @@ class recorded_agreements {
   }
 
  private:
+  /// One agreement: the hash of the call, and the choices that all workers had in common.
   struct step {
     std::uint64_t fingerprint, common_choices;
   };
-  std::vector<step> steps_;
+  std::vector<step> steps_;  // the record, in the order of the calls
   std::size_t next_step_to_replay_ = 0;
   bool is_replaying_ = false;
 };

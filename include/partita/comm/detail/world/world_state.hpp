@@ -49,9 +49,11 @@ class world_state {
   /// an error instead of hanging.
   PARTITA_INLINE ~world_state();
 
+  /// The private communicator, on which only this library sends messages.
   MPI_Comm communicator() const { return communicator_; }
-  std::size_t size() const { return size_; }
-  std::size_t id() const { return id_; }
+  std::size_t size() const { return size_; }  ///< the number of workers
+  std::size_t id() const { return id_; }      ///< of this worker, from 0 on
+  /// How much the calls of this world check.
   checks level() const { return check_level_; }
 
   /// A buffer of at least n elements, valid until the next call for the same slot; repeated calls allocate nothing.
@@ -89,10 +91,10 @@ class world_state {
   }
   /// From now on agreements are recorded in `steps`, or replayed from `steps`; with nullptr they are not.
   void use_recorded_steps(recorded_agreements* steps) { steps_ = steps; }
-  bool uses_recorded_steps() const { return steps_ != nullptr; }
+  bool uses_recorded_steps() const { return steps_ != nullptr; }  ///< recorded or replayed
   /// The tag of blocks that may be sent before all workers agree. The tag changes after each call whose speculative
   /// messages were discarded, so that no later call receives these messages.
-  int block_tag() const { return tags_ == nullptr ? 2 : tags_->tag_in_this_round(2); }
+  int block_tag() const { return node_ == nullptr ? 2 : node_->tag_in_this_round(2); }
   /// Discards speculative messages, which depend on a choice, because the workers had no choice in common.
   void discard_speculative_messages() {
     if (std::exchange(needs_second_agreement_, false)) discard_messages();
@@ -106,6 +108,7 @@ class world_state {
   /// the call. All workers of the world make the call, or only the `chosen` ones.
   PARTITA_DECL void begin_call(std::uint64_t fingerprint, const call_description& describe,
                                const workers* chosen = nullptr);
+  /// The report of who waits for whom, which also knows the current call of this worker.
   hang_report& report() { return *hang_report_; }
   /// Handles a failed allocation of this worker in a call of all workers, see one_call. Returns only if the world has
   /// no other worker or cannot be used any more.
@@ -126,6 +129,7 @@ class world_state {
   void keep_call_pending(const std::shared_ptr<pending_operation>& left, bool is_awaited = false) {
     if (is_awaited || check_level_ == checks::agree) pending_operation_ = left;
   }
+  /// Waits for the operation that was registered last, if it is still pending.
   void finish_pending_operation() {
     if (pending_operation_) std::exchange(pending_operation_, nullptr)->wait();
   }
@@ -138,26 +142,33 @@ class world_state {
   PARTITA_DECL bool is_true_on_all(bool is_true_here);
 
  private:
-  using words = and_allreduce::words;
+  using words = and_allreduce::words;  ///< fingerprint, its complement, choices, and all bits if there is no error
 
+  /// The AND of the words of all workers. If that fails, the world cannot be used any more.
   PARTITA_DECL words combine_words_of_workers(const words& mine, speculative_send* ahead);
+  /// Whether all workers make the same call, by the AND of their words.
   static bool have_same_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
-  static bool agree(const words& all) { return have_same_call(all) && all[3] != 0; }
+  /// Whether the workers make the same call and none has an error, by the AND of their words.
+  static bool have_agreed(const words& all) { return have_same_call(all) && all[3] != 0; }
+  /// Whether a worker may have sent messages before the workers agreed, in this call.
   PARTITA_DECL bool has_begun_speculation(const words& all);
   /// Takes part, in any call, in the next agreement of the other workers with an error, which all workers throw.
   PARTITA_DECL [[noreturn]] void fail_at_next_agreement(const text& sentence);
+  /// Makes later calls ignore the speculative messages that were sent so far.
   PARTITA_DECL void discard_messages();
-  static constexpr std::uint64_t departure_code = 0x7061727469746121ULL;
+  static constexpr std::uint64_t departure_code = 0x7061727469746121ULL;  ///< the fingerprint of leaving a world
 
   /// Exchanges information about all workers, and checks that their programs were compiled with the same settings and
   /// that they use the same level of checks.
   PARTITA_DECL void exchange_setup_data();
+  /// Throws on all workers if their programs were compiled with different settings.
   PARTITA_DECL void expect_one_setting(const std::vector<hang_report::setup_record>& all);
+  /// Whether messages to this worker may arrive that no call will receive.
   bool has_unread_messages() const { return leaves_messages_unread_ || hang_report_->has_given_up_wait(); }
 
   /// Returns the result of an agreement that was recorded when the chain of kernels ran before, without messages.
-  PARTITA_DECL std::uint64_t next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
-                                       const call_description& describe);
+  PARTITA_DECL std::uint64_t replay_agreement(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
+                                              const call_description& describe);
 
   /// Makes the shared flags after the first agreement, on all workers. If calls are traced, this function is
   /// called after each agreement.
@@ -167,12 +178,15 @@ class world_state {
   /// shared resources together.
   PARTITA_DECL bool announce_departure();
 
+  /// What this worker reports to the others when an agreement has failed.
   PARTITA_DECL call_report make_error_report(std::uint64_t fingerprint, failure kind, const text& mine) const;
   /// Gathers the call and the error (`call_report`) of every worker; empty if a worker does not answer.
   PARTITA_DECL std::vector<call_report> try_gather(const call_report& own);
 
   /// Exchanges the errors of all workers, which then throw the same error. Called when an agreement has failed.
-  PARTITA_DECL [[noreturn]] void report(std::uint64_t fingerprint, bool is_same_call, failure kind, const text& mine);
+  PARTITA_DECL [[noreturn]] void throw_on_all(std::uint64_t fingerprint, bool is_same_call, failure kind,
+                                              const text& mine);
+  /// Gathers the reports of all workers; throws communication_error if a worker does not answer.
   PARTITA_DECL std::vector<call_report> gather_call_reports(const call_report& own, const text& call);
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
@@ -182,19 +196,19 @@ class world_state {
   std::size_t size_ = 0;
   std::size_t id_ = 0;
   checks check_level_;
-  std::thread::id creating_thread_;
-  bool is_world_lost_ = false;  // whether a worker did not answer or has left: no further agreement is possible
-  bool leaves_messages_unread_ = false;
+  std::thread::id creating_thread_;  // which makes all calls unless allows_any_thread_
+  bool is_world_lost_ = false;       // whether a worker did not answer or has left: no further agreement is possible
+  bool leaves_messages_unread_ = false;  // see leave_messages_unread()
   bool needs_second_agreement_ = false;  // the last agreement started a speculative send, and the call needs one more
-  std::uint64_t failure_count_ = 0;
-  own_node* tags_ = nullptr;
+  std::uint64_t failure_count_ = 0;      // see failure_count()
+  own_node* node_ = nullptr;             // gives the tags of speculative messages; null before the first agreement
   bool has_tried_making_flags_ = false;
   bool skips_work_after_agreement_ = false;  // whether agreements need no work after them
   and_allreduce and_allreduce_;
-  recorded_agreements* steps_ = nullptr;
+  recorded_agreements* steps_ = nullptr;  // null if agreements are neither recorded nor replayed
   local_operations local_operations_;
   std::shared_ptr<pending_operation> pending_operation_;  // the last pending operation; earlier ones are finished
-  kept_buffers buffers_;
+  kept_buffers buffers_;                                  // of buffer_in_slot()
 };
 
 }  // namespace partita::detail

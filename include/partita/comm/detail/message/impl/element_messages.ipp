@@ -10,8 +10,8 @@ PARTITA_DEF void element_messages::send(const char* data, std::size_t n, std::si
     check(MPI_Send(data + first, elements, element_kind_->datatype(), static_cast<int>(worker), static_cast<int>(tag_),
                    world_->communicator()),
           "MPI_Send");
-    ++count_->messages;
-    count_->bytes_by_message += static_cast<std::size_t>(elements) * element_kind_->bytes;
+    ++traffic_->messages;
+    traffic_->bytes_by_message += static_cast<std::size_t>(elements) * element_kind_->bytes;
   });
 }
 
@@ -27,8 +27,8 @@ PARTITA_DEF void element_messages::send_bytes(const std::vector<char>& message, 
   check(MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, static_cast<int>(worker),
                  static_cast<int>(tag_), world_->communicator()),
         "MPI_Send");
-  ++count_->messages;
-  count_->bytes_by_message += message.size();
+  ++traffic_->messages;
+  traffic_->bytes_by_message += message.size();
 }
 
 PARTITA_DEF void element_messages::receive_bytes(std::vector<char>& message, std::size_t worker) const {
@@ -54,7 +54,7 @@ PARTITA_DEF void element_messages::spread(const worker_group& group, char* data,
   }
   const binomial_tree tree{group.members.size()};
   if (me != 0) receive(data, n, group.members[route == block_route::direct ? 0 : tree.parent(me)]);
-  if (me == 0 || route == block_route::along_tree) send_down_tree(pending, group, route, data, n);
+  if (me == 0 || route == block_route::along_tree) send_to_children(pending, group, route, data, n);
   pending.wait();
 }
 
@@ -62,7 +62,7 @@ PARTITA_DEF void element_messages::start_spread(posted_messages& sent, const wor
                                                 std::size_t n) const {
   const block_routes routes = choose_routes(group, n);
   const block_route route = routes.broadcast_route();
-  if (route != block_route::split) return send_down_tree(sent, group, route, data, n);
+  if (route != block_route::split) return send_to_children(sent, group, route, data, n);
   for (std::size_t k = 0, piece_count = routes.piece_count(); k < piece_count; ++k) {
     const interval part = routes.part(n, piece_count, k);
     post_send(sent, data + bytes(part.start), part.size(), group.members[routes.forwarding_member(k)]);
@@ -87,8 +87,8 @@ PARTITA_DEF void element_messages::scatter_parts(const worker_group& group, cons
   }
 }
 
-PARTITA_DEF void element_messages::send_down_tree(posted_messages& sent, const worker_group& group, block_route route,
-                                                  const char* data, std::size_t n) const {
+PARTITA_DEF void element_messages::send_to_children(posted_messages& sent, const worker_group& group, block_route route,
+                                                    const char* data, std::size_t n) const {
   const std::size_t size = group.members.size();
   const auto give = [&](std::size_t other) { post_send(sent, data, n, group.members[other]); };
   if (route == block_route::along_tree) return binomial_tree{size}.for_each_child(group.position, give);
@@ -103,11 +103,11 @@ PARTITA_DEF void element_messages::forward_parts(const worker_group& group, cons
       if ((routes.forwarding_member(k) == me) == own) f(k, routes.part(n, piece_count, k));
   };
   each(true, [&](std::size_t, interval part) {
-    await_message(pending, data + bytes(part.start), part.size(), group.members[0]);
+    post_receive(pending, data + bytes(part.start), part.size(), group.members[0]);
   });
   std::size_t next = 0;  // the index of the next message from the root
   each(false, [&](std::size_t k, interval part) {
-    await_message(pending, data + bytes(part.start), part.size(), group.members[routes.forwarding_member(k)]);
+    post_receive(pending, data + bytes(part.start), part.size(), group.members[routes.forwarding_member(k)]);
   });
   each(true, [&](std::size_t, interval part) {
     const std::size_t first = next;

@@ -17,11 +17,11 @@ PARTITA_DEF pair_messages::pair_messages(MPI_Comm comm, int tag, box_list out, b
       policy_(policy),
       oversubscribed_(oversubscribed) {
   is_unmeasured_ = policy_.how == message_form::measured && !partners_to_measure().empty();
-  choose_forms();
+  make_messages();
 }
 
 void pair_messages::post_send(const block_memory& x) {
-  if (is_unmeasured_) measure(x);
+  if (is_unmeasured_) measure_forms(x);
   const bool announced = node_or_null_ != nullptr && node_or_null_->has_other_nodes() && !is_sent_eagerly();
   if (!announced) received_messages_->start(comm_, tag(), y_);
   if (!std::exchange(has_started_sends_, false)) sent_messages_->start(comm_, tag(), x);
@@ -59,7 +59,7 @@ PARTITA_DEF message_form pair_messages::choose_form(const pair_volume& c) const 
   return how == message_form::measured || how == message_form::by_size ? c.default_message_form() : how;
 }
 
-PARTITA_DEF void pair_messages::choose_forms() {
+PARTITA_DEF void pair_messages::make_messages() {
   const auto pool = [this](const box_list& boxes) {
     const auto all = pair_volumes(boxes, kind_.bytes);
     std::size_t k = 0;
@@ -72,7 +72,7 @@ PARTITA_DEF void pair_messages::choose_forms() {
   received_messages_ = std::make_unique<persistent_messages>(pool(received_boxes_), kind_, false);
 }
 
-PARTITA_DEF void pair_messages::measure(const block_memory& x) {
+PARTITA_DEF void pair_messages::measure_forms(const block_memory& x) {
   const std::vector<std::size_t> pairs = partners_to_measure();
   const auto large = [this](const box_list& boxes) {
     box_list chosen(boxes.rank());
@@ -85,10 +85,10 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
     return chosen;
   };
   // Measure how long each form of messages takes for the pairs of workers that exchange many bytes.
-  seconds own{};
-  for (std::size_t f = 0; f < message_forms.size(); ++f) {
+  seconds_by_form own{};
+  for (std::size_t f = 0; f < measurable_forms.size(); ++f) {
     message_policy policy = policy_;
-    policy.how = message_forms[f];
+    policy.how = measurable_forms[f];
     pair_messages trial(comm_, tag(), large(sent_boxes_), large(received_boxes_), kind_, policy, oversubscribed_);
     for (int round = 0; round < 3; ++round) {
       const double start = MPI_Wtime();
@@ -100,9 +100,9 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
     }
   }
   // Send the measured times to the other worker of each pair, and receive the times that it measured.
-  std::vector<seconds> others(pairs.size());
+  std::vector<seconds_by_form> others(pairs.size());
   std::vector<MPI_Request> requests(2 * pairs.size(), MPI_REQUEST_NULL);
-  const auto count = static_cast<int>(message_forms.size());
+  const auto count = static_cast<int>(measurable_forms.size());
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const int other = static_cast<int>(pairs[k]);
     check(MPI_Irecv(others[k].data(), count, MPI_DOUBLE, other, tag(), comm_, &requests[2 * k]), "MPI_Irecv");
@@ -113,15 +113,15 @@ PARTITA_DEF void pair_messages::measure(const block_memory& x) {
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const auto slower = [&](std::size_t f) {
       const double taken = own[f] > others[k][f] ? own[f] : others[k][f];
-      return message_forms[f] == message_form::typed ? 1.25 * taken : taken;
+      return measurable_forms[f] == message_form::typed ? 1.25 * taken : taken;
     };
     std::size_t best = 0;
-    for (std::size_t f = 1; f < message_forms.size(); ++f)
+    for (std::size_t f = 1; f < measurable_forms.size(); ++f)
       if (slower(f) < slower(best)) best = f;
-    measured_forms_.push_back({pairs[k], message_forms[best]});
+    measured_forms_.push_back({pairs[k], measurable_forms[best]});
   }
   is_unmeasured_ = false;
-  choose_forms();
+  make_messages();
 }
 
 std::unique_ptr<box_transport> message_way::prepare(lowered_plan boxes, const element_kind& kind) {

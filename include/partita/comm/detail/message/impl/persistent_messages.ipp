@@ -12,7 +12,8 @@ PARTITA_DEF persistent_messages::persistent_messages(message_list pool, const el
       rank_(boxes_.rank()),
       kind_(kind),
       is_outgoing_(is_outgoing) {
-  for (const message& p : messages_) longest_message_ = p.bytes > longest_message_ ? p.bytes : longest_message_;
+  for (const message& p : messages_)
+    longest_message_bytes_ = p.bytes > longest_message_bytes_ ? p.bytes : longest_message_bytes_;
 }
 
 persistent_messages::~persistent_messages() {
@@ -33,7 +34,7 @@ PARTITA_DEF bool persistent_messages::reuses_slots() const {
 }
 
 PARTITA_DEF void persistent_messages::start(MPI_Comm comm, int tag, const block_memory& block) {
-  prepare(comm, tag, block);
+  make_requests(comm, tag, block);
   first_pending_ = next_message_ = 0;
   is_complete_.assign(messages_.size(), 0);
   advance();
@@ -50,7 +51,7 @@ PARTITA_DEF void persistent_messages::end_discarded_sends() {
 PARTITA_DEF bool persistent_messages::advance() {
   // Start messages in their order as long as the buffer slots that they need are free.
   for (; next_message_ < messages_.size() && has_room(next_message_); ++next_message_) {
-    if (is_outgoing_ && message_form_[next_message_] == form::through_slot) copy_through_slot(next_message_);
+    if (is_outgoing_ && data_paths_[next_message_] == data_path::through_slot) copy_through_slot(next_message_);
     check(MPI_Start(&mpi_requests_[next_message_]), "MPI_Start");
   }
   if (first_pending_ == next_message_) return first_pending_ == messages_.size();
@@ -60,7 +61,7 @@ PARTITA_DEF bool persistent_messages::advance() {
         "MPI_Testsome");
   for (int f = 0; f < n; ++f) {
     const std::size_t k = first_pending_ + static_cast<std::size_t>(completed_indices_[static_cast<std::size_t>(f)]);
-    if (!is_outgoing_ && message_form_[k] == form::through_slot) copy_through_slot(k);
+    if (!is_outgoing_ && data_paths_[k] == data_path::through_slot) copy_through_slot(k);
     is_complete_[k] = 1;
   }
   // Move the start of the list past the messages that are complete.
@@ -82,7 +83,7 @@ PARTITA_DEF bool persistent_messages::has_same_strides(const std::ptrdiff_t* str
   return true;
 }
 
-PARTITA_DEF void persistent_messages::prepare(MPI_Comm comm, int tag, const block_memory& block) {
+PARTITA_DEF void persistent_messages::make_requests(MPI_Comm comm, int tag, const block_memory& block) {
   const bool same_way = is_prepared_ && comm == comm_ && tag == tag_ && has_same_strides(block.strides);
   if (same_way && block.data == block_) return;
   if (!same_way) {
@@ -90,7 +91,7 @@ PARTITA_DEF void persistent_messages::prepare(MPI_Comm comm, int tag, const bloc
     comm_ = comm, tag_ = tag, is_staged_ = block.strides == nullptr;
     strides_.assign(rank_, 0);
     for (std::size_t d = 0; d < rank_ && !is_staged_; ++d) strides_[d] = block.strides[d];
-    choose_forms();
+    choose_data_paths();
     assign_slots();
     mpi_requests_.assign(messages_.size(), MPI_REQUEST_NULL);
     completed_indices_.assign(messages_.size(), 0);
@@ -98,21 +99,21 @@ PARTITA_DEF void persistent_messages::prepare(MPI_Comm comm, int tag, const bloc
   }
   block_ = block.data;
   for (std::size_t k = 0; k < messages_.size(); ++k)
-    if (!same_way || message_form_[k] != form::through_slot) make_request(k);
+    if (!same_way || data_paths_[k] != data_path::through_slot) make_request(k);
 }
 
-PARTITA_DEF void persistent_messages::choose_forms() {
-  message_form_.clear();
+PARTITA_DEF void persistent_messages::choose_data_paths() {
+  data_paths_.clear();
   message_types_.assign(messages_.size(), MPI_DATATYPE_NULL);
   for (std::size_t k = 0; k < messages_.size(); ++k) {
     const message& p = messages_[k];
     if (p.last - p.first == 1 && is_contiguous_box(p.first)) {
-      message_form_.push_back(form::in_place);
+      data_paths_.push_back(data_path::in_place);
     } else if (p.how == message_form::typed && !is_staged_) {
-      message_form_.push_back(form::through_mpi_type);
+      data_paths_.push_back(data_path::through_mpi_type);
       message_types_[k] = make_message_type(p);
     } else {
-      message_form_.push_back(form::through_slot);
+      data_paths_.push_back(data_path::through_slot);
     }
   }
 }
@@ -144,7 +145,7 @@ PARTITA_DEF void persistent_messages::assign_slots() {
   std::size_t chunks = 0, chunk_bytes = 0, bytes = 0;
   const auto lines = [](std::size_t n) { return (n + cache_line - 1) / cache_line * cache_line; };
   for (std::size_t k = 0; k < messages_.size(); ++k) {
-    if (message_form_[k] != form::through_slot) continue;
+    if (data_paths_[k] != data_path::through_slot) continue;
     const std::size_t size = lines(messages_[k].bytes);
     if (messages_[k].how == message_form::chunked) ++chunks, chunk_bytes = size > chunk_bytes ? size : chunk_bytes;
     else bytes += size;
@@ -162,7 +163,7 @@ PARTITA_DEF void persistent_messages::assign_slots() {
   std::vector<std::size_t> user(shared, no_message);
   std::size_t own = 0, turn = 0;
   for (std::size_t k = 0; k < messages_.size(); ++k) {
-    if (message_form_[k] != form::through_slot) continue;
+    if (data_paths_[k] != data_path::through_slot) continue;
     if (messages_[k].how == message_form::chunked) {
       slot_addresses_[k] = buffer_ + start + turn * chunk_bytes;
       previous_in_slot_[k] = user[turn];
@@ -179,8 +180,8 @@ PARTITA_DEF void persistent_messages::make_request(std::size_t k) {
   const message& p = messages_[k];
   if (mpi_requests_[k] != MPI_REQUEST_NULL) check(MPI_Request_free(&mpi_requests_[k]), "MPI_Request_free");
   char* const box = box_address(boxes_[p.first], block(), rank_, kind_.bytes);
-  const bool typed = message_form_[k] == form::through_mpi_type;
-  char* const data = message_form_[k] == form::through_slot ? slot_addresses_[k] : box;
+  const bool typed = data_paths_[k] == data_path::through_mpi_type;
+  char* const data = data_paths_[k] == data_path::through_slot ? slot_addresses_[k] : box;
   const int count = typed ? 1 : static_cast<int>(p.bytes), other = static_cast<int>(p.worker);
   const MPI_Datatype type = typed ? message_types_[k] : MPI_BYTE;
   if (is_outgoing_) check(MPI_Send_init(data, count, type, other, tag_, comm_, &mpi_requests_[k]), "MPI_Send_init");

@@ -5,9 +5,9 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void posted_messages::send(const world_state& world, const element_kind& of, const char* data,
-                                       std::size_t n, std::size_t max_bytes, std::size_t worker, tag message_tag,
-                                       traffic& count) {
+PARTITA_DEF void posted_messages::post_send(const world_state& world, const element_kind& of, const char* data,
+                                            std::size_t n, std::size_t max_bytes, std::size_t worker, tag message_tag,
+                                            traffic& count) {
   for_each_message_part(of, n, max_bytes, [&](std::size_t first, int elements) {
     mpi_requests_.push_back(MPI_REQUEST_NULL);
     check(MPI_Isend(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(message_tag),
@@ -18,8 +18,9 @@ PARTITA_DEF void posted_messages::send(const world_state& world, const element_k
   });
 }
 
-PARTITA_DEF void posted_messages::receive(const world_state& world, const element_kind& of, char* data, std::size_t n,
-                                          std::size_t max_bytes, std::size_t worker, tag message_tag) {
+PARTITA_DEF void posted_messages::post_receive(const world_state& world, const element_kind& of, char* data,
+                                               std::size_t n, std::size_t max_bytes, std::size_t worker,
+                                               tag message_tag) {
   for_each_message_part(of, n, max_bytes, [&](std::size_t first, int elements) {
     mpi_requests_.push_back(MPI_REQUEST_NULL);
     check(MPI_Irecv(data + first, elements, of.datatype(), static_cast<int>(worker), static_cast<int>(message_tag),

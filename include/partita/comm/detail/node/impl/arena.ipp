@@ -16,9 +16,10 @@ PARTITA_DEF arena& arena::of(const own_node& members, std::size_t most) {
   arena* const known = find_common_arena(members, most);
   arena& chosen = known != nullptr ? *known : *new arena(members, most);
   if (known == nullptr) {
-    const std::lock_guard<spin_lock> guard(arena_list_lock());
-    chosen.next_older_arena_ = newest().load();
-    newest().store(&chosen);
+    static spin_lock list_lock;
+    const std::lock_guard<spin_lock> guard(list_lock);
+    chosen.next_older_arena_ = newest_arena().load();
+    newest_arena().store(&chosen);
   }
   members.arenas_by_limit().emplace_back(most, &chosen);
   return chosen;
@@ -26,7 +27,7 @@ PARTITA_DEF arena& arena::of(const own_node& members, std::size_t most) {
 
 PARTITA_DEF bool arena::is_in_own_part(const void* block) const {
   const char* const b = static_cast<const char*>(block);
-  return shared() && b >= memory_.part(place_) && b < memory_.part(place_) + memory_.size();
+  return shared() && b >= memory_.part(place_) && b < memory_.part(place_) + memory_.part_bytes();
 }
 
 PARTITA_DEF void* arena::allocate(std::size_t bytes) {
@@ -62,7 +63,8 @@ PARTITA_DEF void arena::release_signals(void* block, std::size_t bytes) {
 }
 
 PARTITA_DEF void arena::release_arena_or_heap(void* block, std::size_t bytes) {
-  for (arena* known = newest().load(std::memory_order_acquire); known != nullptr; known = known->next_older_arena_)
+  for (arena* known = newest_arena().load(std::memory_order_acquire); known != nullptr;
+       known = known->next_older_arena_)
     if (known->is_in_own_part(block)) return known->release(block, bytes);
   heap_pool::instance().release(block, bytes);
 }
@@ -92,7 +94,7 @@ PARTITA_DEF arena* arena::find_common_arena(const own_node& members, std::size_t
   std::array<arena*, most_compared> found{};
   std::size_t count = 0;
   // Exchange the names of the arenas that each worker knows.
-  for (arena* known = newest().load(std::memory_order_acquire); known != nullptr && count < most_compared;
+  for (arena* known = newest_arena().load(std::memory_order_acquire); known != nullptr && count < most_compared;
        known = known->next_older_arena_)
     if (known->max_bytes_ == most && known->serves_communicator(members.communicator())) {
       found[count] = known;
@@ -121,14 +123,9 @@ PARTITA_DEF bool arena::serves_communicator(MPI_Comm communicator) const {
   return result == MPI_IDENT || result == MPI_CONGRUENT;
 }
 
-PARTITA_DEF std::atomic<arena*>& arena::newest() {
+PARTITA_DEF std::atomic<arena*>& arena::newest_arena() {
   static std::atomic<arena*> first{nullptr};
   return first;
-}
-
-PARTITA_DEF spin_lock& arena::arena_list_lock() {
-  static spin_lock lock;
-  return lock;
 }
 
 PARTITA_DEF spare_blocks& arena::spare_signal_blocks() {
@@ -158,9 +155,9 @@ PARTITA_DEF void* arena::allocate_new_block(std::size_t bytes) {
     if (free_shared_bytes() / member_count_ < size) return nullptr;
     block = unmapped_ranges_.take(size);
     if (block == nullptr) {
-      if (memory_.size() - used_bytes_ < size) return nullptr;
-      block = memory_.part(place_) + used_bytes_;
-      used_bytes_ += size;
+      if (memory_.part_bytes() - bump_offset_ < size) return nullptr;
+      block = memory_.part(place_) + bump_offset_;
+      bump_offset_ += size;
     }
     memory_use_.add(bytes);
     mapped_bytes_ += size;

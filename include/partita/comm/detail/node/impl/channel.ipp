@@ -14,11 +14,10 @@ PARTITA_DEF node_channel::node_channel(const own_node& members, arena& memory, i
       oversubscribed_(members.oversubscribed()),
       pairs_(members.size()) {
   const std::size_t n = members.size();
-  bytes_ = n * sizeof(pair_flags);
-  flags_base_ = static_cast<char*>(arena_->allocate_signals(bytes_));
-  check(MPI_Barrier(members.communicator()),
-        "MPI_Barrier");  // no worker still writes to the old content of this memory
-  std::memset(flags_base_, 0, n * sizeof(pair_flags));
+  flags_bytes_ = n * sizeof(pair_flags);
+  flags_base_ = static_cast<char*>(arena_->allocate_signals(flags_bytes_));
+  check(MPI_Barrier(members.communicator()), "MPI_Barrier");  // no worker still writes to this memory's old content
+  std::memset(flags_base_, 0, flags_bytes_);
   std::vector<unsigned long long> offsets(n);
   const unsigned long long offset = arena_->is_in_own_part(flags_base_) ? arena_->offset(flags_base_) : ~0ULL;
   check(MPI_Allgather(&offset, 1, MPI_UNSIGNED_LONG_LONG, offsets.data(), 1, MPI_UNSIGNED_LONG_LONG,
@@ -34,48 +33,28 @@ PARTITA_DEF node_channel::node_channel(const own_node& members, arena& memory, i
 node_channel::~node_channel() {
   for (const pair& p : pairs_)
     if (p.ring != nullptr) arena_->release(p.ring, slot_count * p.slot_bytes);
-  arena_->release_signals(flags_base_, bytes_);
+  arena_->release_signals(flags_base_, flags_bytes_);
 }
 
 PARTITA_DEF announced_memory node_channel::announce(std::size_t from, void* block, std::size_t wished_slot_bytes) {
   pair& p = pairs_[from];
   announced_memory at{static_cast<char*>(block), 0};
   if (!arena_->is_in_own_part(block)) at = make_ring(from, wished_slot_bytes);
-  p.peer_flags->ready.post(++p.announced_count,
-                           (at.by_message() ? 0 : arena_->offset(at.address)) | at.slot_bytes / page);
+  p.peer_flags->announced.post(++p.announced_count,
+                               (at.is_by_message() ? 0 : arena_->offset(at.address)) | at.slot_bytes / page);
   return at;
 }
 
 PARTITA_DEF void node_channel::roll_back(std::size_t from) {
   pair& p = pairs_[from];
-  p.peer_flags->ready.epoch.store(--p.announced_count, std::memory_order_release);
-}
-
-PARTITA_DEF std::size_t node_channel::filled_slots(std::size_t from) const {
-  const pair& p = pairs_[from];
-  return static_cast<std::size_t>(p.own_flags->filled.epoch.load(std::memory_order_acquire) - p.taken_slot_count);
-}
-
-PARTITA_DEF void node_channel::take(std::size_t from) {
-  pair& p = pairs_[from];
-  p.peer_flags->slot_is_empty.post(++p.taken_slot_count);
+  p.peer_flags->announced.epoch.store(--p.announced_count, std::memory_order_release);
 }
 
 PARTITA_DEF announced_memory node_channel::await_destination(std::size_t to) {
   pair& p = pairs_[to];
-  const std::uint64_t value = p.own_flags->ready.wait(++p.awaited_count, oversubscribed_);
+  const std::uint64_t value = p.own_flags->announced.wait(++p.awaited_count, oversubscribed_);
   const announced_memory at{arena_->at(to, value / alignment * alignment), value % alignment * page};
-  return at.by_message() ? announced_memory{nullptr, at.slot_bytes} : at;
-}
-
-PARTITA_DEF bool node_channel::has_empty_slot(std::size_t to) const {
-  const pair& p = pairs_[to];
-  return p.filled - p.own_flags->slot_is_empty.epoch.load(std::memory_order_acquire) < slot_count;
-}
-
-PARTITA_DEF void node_channel::fill_next_slot(std::size_t to) {
-  pair& p = pairs_[to];
-  p.peer_flags->filled.post(++p.filled);
+  return at.is_by_message() ? announced_memory{nullptr, at.slot_bytes} : at;
 }
 
 PARTITA_DEF announced_memory node_channel::make_ring(std::size_t from, std::size_t wished_slot_bytes) {
@@ -91,7 +70,7 @@ PARTITA_DEF announced_memory node_channel::make_ring(std::size_t from, std::size
     }
   }
   if (p.ring != nullptr) return {p.ring, p.slot_bytes};
-  return {nullptr, announced_memory::bytes_by_message};
+  return {nullptr, announced_memory::message_bytes};
 }
 
 }  // namespace partita::detail

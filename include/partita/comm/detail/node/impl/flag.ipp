@@ -7,15 +7,15 @@
 namespace partita::detail {
 
 PARTITA_DEF void backoff::pause() {
-  if (++wait_count_ < max_spins_) {
+  if (++pause_count_ < max_spins_) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
     return;
   }
-  if (wait_count_ == max_spins_ && trace::is_on() && trace::begin_wait())
+  if (pause_count_ == max_spins_ && trace::is_on() && trace::begin_wait())
     is_long_wait_ = true, trace_begin_time_ = clock::now();
-  if (wait_count_ % 64 == 0) {
+  if (pause_count_ % 64 == 0) {
     int arrived = 0;  // not on MPI_COMM_SELF, where MPICH 4.0 makes no progress
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
     check_clock();
@@ -35,7 +35,7 @@ PARTITA_DEF void backoff::check_clock() {
   notified_watcher_->on_long_wait(seconds_);
 }
 
-PARTITA_DEF void backoff::end() {
+PARTITA_DEF void backoff::report_wait_end() {
   if (notified_watcher_ != nullptr) notified_watcher_->on_wait_end();
   if (trace_begin_time_ != clock::time_point{}) trace::end_wait(clock::now() - trace_begin_time_);
 }

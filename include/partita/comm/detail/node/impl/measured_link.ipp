@@ -9,17 +9,13 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::size_t measured_link::message_bytes(std::size_t block) const {
-  return block > eager_bytes && block <= max_eager_bytes() ? eager_bytes : std::size_t{1} << 30U;
-}
-
 PARTITA_DEF measured_link link_trial::measure_link() {
   measured_link link;
-  measure_link(0, 0), measure_link(0, 0);  // make the connection
+  time_messages(0, 0), time_messages(0, 0);  // make the connection
   // Measure the latency: half of the shortest round trip.
-  double round_trip = measure_link(0, 0), elapsed = round_trip;
+  double round_trip = time_messages(0, 0), elapsed = round_trip;
   for (int k = 1; k < 10 && (k < 3 || elapsed < 2e-3); ++k) {
-    const double seconds = measure_link(0, 0);
+    const double seconds = time_messages(0, 0);
     elapsed += seconds;
     if (seconds < round_trip) round_trip = seconds;
   }
@@ -47,38 +43,38 @@ PARTITA_DEF void link_trial::answer_commands() {
   for (;;) {
     const command c = receive_command();
     if (c.kind == stop) return;
-    if (c.kind == send_later) receive_command();
+    if (c.kind == receive_later) receive_command();
     // receive the messages at the same time, as in an exchange
     const auto bytes = static_cast<std::size_t>(c.bytes);
     std::vector<MPI_Request> awaited(static_cast<std::size_t>(c.messages), MPI_REQUEST_NULL);
     data_.resize(awaited.size() * bytes);
     for (std::size_t k = 0; k < awaited.size(); ++k)
-      start_to_receive(awaited[k], data_.data() + k * bytes, bytes, trial_tag);
-    for (MPI_Request& request : awaited) wait(request);
+      start_receive(awaited[k], data_.data() + k * bytes, bytes, trial_tag);
+    for (MPI_Request& request : awaited) wait_for_request(request, oversubscribed_);
     send(nullptr, 0);
   }
 }
 
-PARTITA_DEF double link_trial::measure_link(std::uint64_t messages, std::uint64_t bytes) {
+PARTITA_DEF double link_trial::time_messages(std::uint64_t messages, std::uint64_t bytes) {
   data_.resize(static_cast<std::size_t>(bytes));
-  const command c{send_now, messages, bytes};
+  const command c{receive_now, messages, bytes};
   const double start = MPI_Wtime();
   send(&c, sizeof c);
   std::vector<MPI_Request> sent(static_cast<std::size_t>(messages), MPI_REQUEST_NULL);
   for (MPI_Request& request : sent) start_send(request);
-  for (MPI_Request& request : sent) wait(request);
+  for (MPI_Request& request : sent) wait_for_request(request, oversubscribed_);
   receive(nullptr, 0, command_tag);
   return MPI_Wtime() - start;
 }
 
 PARTITA_DEF double link_trial::faster_of_two_trials(std::uint64_t messages, std::uint64_t bytes) {
-  const double first = measure_link(messages, bytes), second = measure_link(messages, bytes);
+  const double first = time_messages(messages, bytes), second = time_messages(messages, bytes);
   return first < second ? first : second;
 }
 
 PARTITA_DEF bool link_trial::is_sent_eagerly(std::uint64_t bytes) {
   data_.resize(static_cast<std::size_t>(bytes));
-  const command c{send_later, 1, bytes}, start_command{send_now, 0, 0};
+  const command c{receive_later, 1, bytes}, start_command{receive_now, 0, 0};
   send(&c, sizeof c);
   MPI_Request request = MPI_REQUEST_NULL;
   start_send(request);
@@ -90,16 +86,8 @@ PARTITA_DEF bool link_trial::is_sent_eagerly(std::uint64_t bytes) {
   }
   send(&start_command, sizeof start_command);
   receive(nullptr, 0, command_tag);
-  wait(request);
+  wait_for_request(request, oversubscribed_);
   return left != 0;
-}
-
-PARTITA_DEF void link_trial::wait(MPI_Request& request) const {
-  int done = 0;
-  for (backoff p(oversubscribed_);; p.pause()) {
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done != 0) return;
-  }
 }
 
 PARTITA_DEF void link_trial::start_send(MPI_Request& request) const {
@@ -112,13 +100,13 @@ PARTITA_DEF void link_trial::send(const void* data, std::size_t bytes) const {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, other_worker_, command_tag, everyone_, &request),
         "MPI_Isend");
-  wait(request);
+  wait_for_request(request, oversubscribed_);
 }
 
 PARTITA_DEF void link_trial::receive(void* data, std::size_t bytes, int tag) const {
   MPI_Request request = MPI_REQUEST_NULL;
-  start_to_receive(request, data, bytes, tag);
-  wait(request);
+  start_receive(request, data, bytes, tag);
+  wait_for_request(request, oversubscribed_);
 }
 
 PARTITA_DEF link_trial::command link_trial::receive_command() const {

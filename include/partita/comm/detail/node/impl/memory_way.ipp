@@ -12,7 +12,7 @@ PARTITA_DEF memory_transport::memory_transport(const own_node& members, node_cha
       channel_(&channel),
       oversubscribed_(members.oversubscribed()),
       members_(&members),
-      own_worker_(members.place()),
+      own_place_(members.place()),
       blocks_(members.size()),
       boxes_(plan_.rank),
       boxes_in_memory_order_(plan_.rank) {
@@ -34,7 +34,7 @@ PARTITA_DEF void memory_transport::list_boxes() {
     const std::size_t place = members_->place_of_worker(b.worker);
     if (receivers_.empty() || receivers_.back().ring.place() != place)
       receivers_.push_back({boxes_through_ring(place, kind_, plan_.sends, k), false, false, {}});
-    target& t = receivers_.back();
+    receiving_worker& t = receivers_.back();
     if (plan_.accumulate) {  // in the staging area, the boxes of a pair are dense and contiguous
       std::vector<std::ptrdiff_t> dense(plan_.rank);
       dense_strides(b.shape, plan_.rank, dense.data());
@@ -57,22 +57,22 @@ PARTITA_DEF void memory_transport::list_boxes() {
   };
   // the bytes that an exchange reads and writes: for a halo exchange only the ghosts, however large the blocks are
   std::size_t moved = 2 * plan_.kept.volume() * kind_.bytes;
-  for (target& t : receivers_)
+  for (receiving_worker& t : receivers_)
     moved += t.ring.bytes(), t.is_staged = is_small(t.ring), has_staged_boxes_ = has_staged_boxes_ || t.is_staged;
   for (sending_worker& o : senders_)
     moved += o.ring.bytes(), o.is_staged = is_small(o.ring), has_staged_boxes_ = has_staged_boxes_ || o.is_staged;
   is_streaming_ = moved * members_->size() > last_cache_bytes() / 5 * 4;
-  if (is_streaming_) list_all_boxes();
+  if (is_streaming_) list_boxes_in_memory_order();
 }
 
 exchange_traffic memory_transport::counts() const {
   exchange_traffic all;
-  for (const target& t : receivers_) all.bytes_shared += t.ring.bytes();
+  for (const receiving_worker& t : receivers_) all.bytes_shared += t.ring.bytes();
   return all;
 }
 
 bool memory_transport::is_needed() const {
-  for (const target& t : receivers_)
+  for (const receiving_worker& t : receivers_)
     if (t.ring.reuses_slots()) return true;
   for (const sending_worker& o : senders_)
     if (o.ring.reuses_slots()) return true;
@@ -81,47 +81,47 @@ bool memory_transport::is_needed() const {
 
 void memory_transport::post_receive(const block_memory& y) {
   y_ = y;
-  blocks_[own_worker_] = y.data;
+  blocks_[own_place_] = y.data;
   for (sending_worker& o : senders_)
-    if (!o.is_staged) announce(o);
+    if (!o.is_staged) announce_destination(o);
 }
 
 void memory_transport::start_speculatively(const block_memory& x, const block_memory& y) {
   post_receive(y);
-  pack(x);
-  has_begun_early_ = true;
+  pack_staged_boxes(x);
+  is_speculative_ = true;
 }
 
 void memory_transport::roll_back() {
-  if (!std::exchange(has_begun_early_, false)) return;
+  if (!std::exchange(is_speculative_, false)) return;
   for (const sending_worker& o : senders_)
     if (!o.is_staged) channel_->roll_back(o.ring.place());
-  for (target& t : receivers_)
-    if (t.is_staged) t.stage.unmark_packed(packed_exchange_count_);
+  for (receiving_worker& t : receivers_)
+    if (t.is_staged) t.staging.unmark_packed(packed_exchange_count_);
   if (has_staged_boxes_) --packed_exchange_count_, is_packed_ = false;
 }
 
 void memory_transport::post_send(const block_memory& x) {
   x_ = x;
-  has_begun_early_ = false;
+  is_speculative_ = false;
   if (has_staged_boxes_) {
     if (!has_staging_buffers_) find_staging_buffers();
-    if (!is_packed_) pack(x);
+    if (!is_packed_) pack_staged_boxes(x);
     is_packed_ = false;
   }
   waiting_receivers_ = 0;
-  for (target& t : receivers_) t.has_destination = t.is_staged, waiting_receivers_ += t.is_staged ? 0 : 1;
+  for (receiving_worker& t : receivers_) t.has_destination = t.is_staged, waiting_receivers_ += t.is_staged ? 0 : 1;
   if (is_streaming_ && !plan_.is_polled) push_to_all_receivers();
   else if (!plan_.is_polled) push_in_announced_order();
   for (sending_worker& o : senders_)
-    if (o.is_staged) unpack(o);
+    if (o.is_staged) unpack_staged_boxes(o);
   advance();
 }
 
 bool memory_transport::advance() {
   if (waiting_receivers_ > 0) push_to_ready_receivers();
   bool done = waiting_receivers_ == 0;
-  for (target& t : receivers_)
+  for (receiving_worker& t : receivers_)
     if (t.has_destination)
       done = t.ring.send(*channel_, x_, is_streaming_ || t.ring.bytes() > max_cached_ring_bytes) && done;
   for (sending_worker& o : senders_) done = o.ring.receive(*channel_, y_, is_streaming_) && done;
@@ -133,59 +133,61 @@ void memory_transport::finish() {
     if (!o.is_staged && o.ring.is_written_into_block()) channel_->await_arrival(o.ring.place());
 }
 
-PARTITA_DEF void memory_transport::list_all_boxes() {
+PARTITA_DEF void memory_transport::list_boxes_in_memory_order() {
   const auto bytes = static_cast<std::ptrdiff_t>(kind_.bytes);
   boxes_in_memory_order_.clear();
   for (std::size_t k = 0; k < plan_.kept.size(); ++k)
     boxes_in_memory_order_.add(
-        own_worker_, plan_.kept[k],
+        own_place_, plan_.kept[k],
         box_offset(plan_.kept_destinations[k], plan_.received_strides.data(), plan_.rank) * bytes,
         plan_.received_strides.data());
-  for (const target& t : receivers_)
+  for (const receiving_worker& t : receivers_)
     if (!t.is_staged) boxes_in_memory_order_.add(boxes_, t.ring.first(), t.ring.last());
   boxes_in_memory_order_.sort();
 }
 
-PARTITA_DEF void memory_transport::announce(sending_worker& o) {
-  char* const block = !is_dense() ? nullptr : plan_.accumulate ? y_.data + o.ring.staging_offset() : y_.data;
-  o.ring.start(channel_->announce(o.ring.place(), block, slot_bytes(o.ring.bytes())));
+PARTITA_DEF void memory_transport::announce_destination(sending_worker& o) {
+  char* const block = !can_receive_in_place() ? nullptr
+                      : plan_.accumulate      ? y_.data + o.ring.staging_offset()
+                                              : y_.data;
+  o.ring.start_exchange(channel_->announce(o.ring.place(), block, slot_bytes(o.ring.bytes())));
 }
 
 PARTITA_DEF void memory_transport::find_staging_buffers() {
-  for (target& t : receivers_) {
+  for (receiving_worker& t : receivers_) {
     if (!t.is_staged) continue;
-    const std::uint64_t at = t.stage.make(channel_->memory(), t.ring.bytes());
-    t.is_staged = t.stage.has_buffers();
-    channel_->arrive(t.ring.place(), at);
+    const std::uint64_t at = t.staging.make_buffers(channel_->memory(), t.ring.bytes());
+    t.is_staged = t.staging.has_buffers();
+    channel_->signal_arrival(t.ring.place(), at);
   }
   for (sending_worker& o : senders_) {
     if (!o.is_staged) continue;
     const std::uint64_t at = channel_->await_arrival(o.ring.place());
-    if (at != staged_boxes::none) o.stage.find(channel_->at(o.ring.place(), at), o.ring.bytes());
-    o.is_staged = o.stage.has_buffers();
-    if (!o.is_staged) announce(o);
+    if (at != staged_boxes::none) o.staging.attach(channel_->at(o.ring.place(), at), o.ring.bytes());
+    o.is_staged = o.staging.has_buffers();
+    if (!o.is_staged) announce_destination(o);
   }
-  if (is_streaming_) list_all_boxes();
+  if (is_streaming_) list_boxes_in_memory_order();
   has_staging_buffers_ = true;
 }
 
-PARTITA_DEF void memory_transport::pack(const block_memory& x) {
+PARTITA_DEF void memory_transport::pack_staged_boxes(const block_memory& x) {
   if (!has_staged_boxes_) return;
   ++packed_exchange_count_, is_packed_ = true;
-  for (target& t : receivers_) {
+  for (receiving_worker& t : receivers_) {
     if (!t.is_staged) continue;
-    t.ring.pack_all_boxes(x, t.stage.buffer(packed_exchange_count_), true);
-    t.stage.mark_packed(packed_exchange_count_);
+    t.ring.pack_all_boxes(x, t.staging.buffer(packed_exchange_count_), true);
+    t.staging.mark_packed(packed_exchange_count_);
   }
 }
 
-PARTITA_DEF void memory_transport::unpack(sending_worker& o) {
-  o.stage.wait_for_epoch(packed_exchange_count_, oversubscribed_);
-  o.ring.pack_all_boxes(y_, o.stage.buffer(packed_exchange_count_), false);
-  o.stage.mark_taken(packed_exchange_count_);
+PARTITA_DEF void memory_transport::unpack_staged_boxes(sending_worker& o) {
+  o.staging.await_packed(packed_exchange_count_, oversubscribed_);
+  o.ring.pack_all_boxes(y_, o.staging.buffer(packed_exchange_count_), false);
+  o.staging.mark_unpacked(packed_exchange_count_);
 }
 
-PARTITA_DEF bool memory_transport::is_dense() const {
+PARTITA_DEF bool memory_transport::can_receive_in_place() const {
   if (plan_.accumulate) return reinterpret_cast<std::uintptr_t>(y_.data) % node_channel::alignment == 0;
   if (plan_.has_several_blocks) return false;
   for (std::size_t d = 0; d < plan_.rank; ++d)
@@ -193,45 +195,45 @@ PARTITA_DEF bool memory_transport::is_dense() const {
   return reinterpret_cast<std::uintptr_t>(y_.data) % page == 0;
 }
 
-PARTITA_DEF void memory_transport::push(const push_list& boxes, std::size_t first, std::size_t last) {
+PARTITA_DEF void memory_transport::push_boxes(const push_list& boxes, std::size_t first, std::size_t last) {
   const bool one_block = !plan_.has_several_blocks && x_.strides != nullptr && x_.writer == nullptr;
   boxes.push(first, last, kind_, one_block ? plan_.source_shape.data() : nullptr, x_, blocks_, is_streaming_);
 }
 
-PARTITA_DEF void memory_transport::await_destination_of_target(target& t) {
+PARTITA_DEF void memory_transport::await_destination_of(receiving_worker& t) {
   const announced_memory at = channel_->await_destination(t.ring.place());
-  t.ring.start(at);
+  t.ring.start_exchange(at);
   t.has_destination = true;
   --waiting_receivers_;
   blocks_[t.ring.place()] = at.address;
 }
 
 PARTITA_DEF void memory_transport::push_to_all_receivers() {
-  bool in_place = plan_.kept.empty() || is_dense();
-  for (target& t : receivers_) {
+  bool in_place = plan_.kept.empty() || can_receive_in_place();
+  for (receiving_worker& t : receivers_) {
     if (t.is_staged) continue;
-    await_destination_of_target(t);
+    await_destination_of(t);
     in_place = in_place && t.ring.is_written_into_block();
   }
   if (in_place) {
-    push(boxes_in_memory_order_, 0, boxes_in_memory_order_.size());
+    push_boxes(boxes_in_memory_order_, 0, boxes_in_memory_order_.size());
   } else {
     copy_kept_boxes();
-    for (target& t : receivers_)
-      if (!t.is_staged && t.ring.is_written_into_block()) push(boxes_, t.ring.first(), t.ring.last());
+    for (receiving_worker& t : receivers_)
+      if (!t.is_staged && t.ring.is_written_into_block()) push_boxes(boxes_, t.ring.first(), t.ring.last());
   }
-  for (const target& t : receivers_)
-    if (!t.is_staged && t.ring.is_written_into_block()) channel_->arrive(t.ring.place());
+  for (const receiving_worker& t : receivers_)
+    if (!t.is_staged && t.ring.is_written_into_block()) channel_->signal_arrival(t.ring.place());
 }
 
 PARTITA_DEF bool memory_transport::push_to_ready_receivers() {
   const std::size_t before = waiting_receivers_;
-  for (target& t : receivers_) {
+  for (receiving_worker& t : receivers_) {
     if (t.has_destination || !channel_->has_receiver_announced(t.ring.place())) continue;
-    await_destination_of_target(t);
+    await_destination_of(t);
     if (!t.ring.is_written_into_block()) continue;
-    push(boxes_, t.ring.first(), t.ring.last());
-    channel_->arrive(t.ring.place());
+    push_boxes(boxes_, t.ring.first(), t.ring.last());
+    channel_->signal_arrival(t.ring.place());
   }
   return waiting_receivers_ < before;
 }

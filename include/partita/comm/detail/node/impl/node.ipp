@@ -38,7 +38,8 @@ node::~node() {
 PARTITA_DEF node& node::of(MPI_Comm everyone) {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
-    check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &node::forget, &made, nullptr), "MPI_Comm_create_keyval");
+    check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &node::delete_stored_node, &made, nullptr),
+          "MPI_Comm_create_keyval");
     return made;
   }();
   void* known = nullptr;
@@ -72,7 +73,7 @@ PARTITA_DEF std::vector<int> node::lowest_workers() const {
   return all;
 }
 
-PARTITA_DEF int node::forget(MPI_Comm, int, void* kept, void*) {
+PARTITA_DEF int node::delete_stored_node(MPI_Comm, int, void* kept, void*) {
   delete static_cast<node*>(kept);
   return MPI_SUCCESS;
 }

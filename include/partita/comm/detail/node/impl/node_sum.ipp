@@ -8,12 +8,12 @@ namespace partita::detail {
 PARTITA_DEF void node_sum::start(const block_sum& s) {
   const std::uint64_t call = ++call_;
   if (s.n == 0) {
-    end(true);
+    end_call(true);
   } else if (!is_small(s)) {
     start_large_sum(s, call);
   } else if (own_index_ != 0 || s.to_all) {
     fill_slot(s.x, s.bytes(), call);
-    if (!s.to_all) end(true);
+    if (!s.to_all) end_call(true);
   }
 }
 
@@ -25,7 +25,7 @@ PARTITA_DEF bool node_sum::finish(const block_sum& s) {
 
 PARTITA_DEF bool node_sum::finish_small_sum(const block_sum& s, std::uint64_t call) {
   for (std::size_t k = 0; k < size(); ++k) {
-    if (k != own_index_) wait(ready(k, call), call);
+    if (k != own_index_) wait(ready_flag(k, call), call);
     if (k != own_index_) measure_distance(k, call, s.bytes());
     peer_blocks_[k] = {k == own_index_ ? s.x : slot_of_call(k, call), true};
   }
@@ -33,7 +33,7 @@ PARTITA_DEF bool node_sum::finish_small_sum(const block_sum& s, std::uint64_t ca
   if (last_finished_call_ < call - 1) last_finished_call_ = call - 1;
   result_addresses_[0] = s.y;
   combine_range(s, {0, s.n, 0, s.n}, 0, {1, false, false});
-  return end(true);
+  return end_call(true);
 }
 
 PARTITA_DEF void node_sum::start_large_sum(const block_sum& s, std::uint64_t call) {
@@ -44,8 +44,8 @@ PARTITA_DEF void node_sum::start_large_sum(const block_sum& s, std::uint64_t cal
   const bool within_reach =
       (is_in_place(s) || is_reachable(staging_block_->data())) && (!receives_sum(s) || is_reachable(result));
   make_room(call);
-  if (measures_distance(call, s.bytes())) own_page().distance.write();
-  if (!is_in_place(s) && within_reach) show(s, 0, far(), call);
+  if (measures_distance(call, s.bytes())) own_page().distance.write_lines();
+  if (!is_in_place(s) && within_reach) show_chunk(s, 0, far(), call);
   announce(call,
            !within_reach    ? nowhere
            : is_in_place(s) ? (contributes_block(s) ? 4 * arena_->offset(s.x) + 1 : 1)
@@ -56,7 +56,7 @@ PARTITA_DEF void node_sum::start_large_sum(const block_sum& s, std::uint64_t cal
 PARTITA_DEF bool node_sum::finish_large_sum(const block_sum& s, std::uint64_t call) {
   bool are_blocks_in_place = true, reached = true;
   for (std::size_t k = 0; k < size(); ++k) {
-    const group_page::call_flag& shown = ready(k, call);
+    const group_page::call_flag& shown = ready_flag(k, call);
     if (k != own_index_) wait(shown, call);
     if (k != own_index_) measure_distance(k, call, s.bytes());
     reached = reached && shown.block != nowhere;
@@ -70,7 +70,7 @@ PARTITA_DEF bool node_sum::finish_large_sum(const block_sum& s, std::uint64_t ca
   if (reached) combine_chunks(s, are_blocks_in_place, call);
   staging_block_.reset();
   result_memory_.reset();
-  return end(reached);
+  return end_call(reached);
 }
 
 PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_blocks_in_place, std::uint64_t call) {
@@ -78,7 +78,7 @@ PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_blocks_in
   // use one piece if no member has to copy; if a member has to, all members use the same chunks
   const std::size_t step = are_blocks_in_place ? s.n : chunk_elements(s), rounds = (s.n + step - 1) / step;
   for (std::size_t round = 0; round < rounds; ++round) {
-    if (!is_in_place(s) && round + 1 < rounds) show(s, round + 1, bypasses_cache, call);
+    if (!is_in_place(s) && round + 1 < rounds) show_chunk(s, round + 1, bypasses_cache, call);
     for (std::size_t k = 0; k < size(); ++k)
       if (k != own_index_ && !peer_blocks_[k].has_whole_block)
         wait(member_pages_[k]->progress_flag, progress_count(call, round + 1));
@@ -88,38 +88,38 @@ PARTITA_DEF void node_sum::combine_chunks(const block_sum& s, bool are_blocks_in
   }
   wait_for_members(&group_page::summed_flag, progress_count(call, rounds));
   const char* const result = result_address(s);
-  if (receives_sum(s) && result != s.y) move(s.y, result, s.bytes_of_result(), false);
+  if (receives_sum(s) && result != s.y) copy_bytes(s.y, result, s.bytes_of_result(), false);
 }
 
-PARTITA_DEF node_sum::range node_sum::slice(const block_sum& s, std::size_t round, std::size_t step) const {
+PARTITA_DEF node_sum::chunk_slice node_sum::slice(const block_sum& s, std::size_t round, std::size_t step) const {
   const std::size_t in_line = s.element_bytes() < 64 ? 64 / s.element_bytes() : 1;
-  range r{round * step, s.n - round * step < step ? s.n - round * step : step, 0, 0};
+  chunk_slice r{round * step, s.n - round * step < step ? s.n - round * step : step, 0, 0};
   const std::size_t share = ((r.length + size() - 1) / size() + in_line - 1) / in_line * in_line;
   r.first = share * own_index_ < r.length ? share * own_index_ : r.length;
   r.last = r.length - r.first < share ? r.length : r.first + share;
   return r;
 }
 
-PARTITA_DEF void node_sum::show(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t call) {
-  const range r = slice(s, round, chunk_elements(s));
+PARTITA_DEF void node_sum::show_chunk(const block_sum& s, std::size_t round, bool bypasses_cache, std::uint64_t call) {
+  const chunk_slice r = slice(s, round, chunk_elements(s));
   const std::size_t element = s.element_bytes();
   char* const to = staging_block_->data() + round % 2 * chunk_elements(s) * element;
   const char* const from = s.x + r.at * element;
   if (round >= 2) wait_for_members(&group_page::summed_flag, progress_count(call, round - 1));
-  move(to, from, r.first * element, bypasses_cache);
-  move(to + r.last * element, from + r.last * element, (r.length - r.last) * element, bypasses_cache);
+  copy_bytes(to, from, r.first * element, bypasses_cache);
+  copy_bytes(to + r.last * element, from + r.last * element, (r.length - r.last) * element, bypasses_cache);
   if (bypasses_cache) finish_streaming_stores();
   own_page().progress_flag.post(progress_count(call, round + 1));
 }
 
-PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_t offset_in_slot,
+PARTITA_DEF void node_sum::combine_range(const block_sum& s, chunk_slice r, std::size_t offset_in_slot,
                                          const result_write_mode& write_mode) {
   const std::size_t element = s.element_bytes(), width = s.op->result_block_count,
                     most = piece_bytes / (element * width);
   const auto streams = [&](std::size_t k) {
     return k == own_index_ ? write_mode.streams_own_results : write_mode.streams_peer_results;
   };
-  const bool direct = write_mode.results == 1 && !streams(0) && width == 1;
+  const bool direct = write_mode.result_count == 1 && !streams(0) && width == 1;
   piece_buffer part;
   while (r.first < r.last) {
     const std::size_t length = r.last - r.first < most ? r.last - r.first : most;
@@ -131,11 +131,11 @@ PARTITA_DEF void node_sum::combine_range(const block_sum& s, range r, std::size_
                     (r.first + (peer_blocks_[k].has_whole_block || k == own_index_ ? r.at : offset_in_slot)) * element;
     char* const into = direct ? result_addresses_[0] + (r.at + r.first) * element : part.bytes;
     const char* const together = combine_blocks(*s.op, blocks_.data(), s.root_gives ? 0 : 1, size(), length, into);
-    for (std::size_t k = 0; k < write_mode.results; ++k) {
+    for (std::size_t k = 0; k < write_mode.result_count; ++k) {
       char* const to = result_addresses_[k] + (r.at + r.first) * element;
       if (to == together) continue;
       for (std::size_t w = 0; w < width; ++w)
-        move(to + w * s.bytes(), together + w * length * element, length * element, streams(k));
+        copy_bytes(to + w * s.bytes(), together + w * length * element, length * element, streams(k));
     }
     r.first += length;
   }

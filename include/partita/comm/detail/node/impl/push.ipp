@@ -5,8 +5,6 @@
 
 namespace partita::detail {
 
-PARTITA_DEF push_list::push_list(std::size_t rank) : rank_(rank) {}
-
 PARTITA_DEF void push_list::add(std::size_t place, const listed_box& b, std::ptrdiff_t offset,
                                 const std::ptrdiff_t* strides) {
   boxes_.push_back({place, b.staging_offset, offset, shapes_and_starts_.size(), strides_.size()});
@@ -21,13 +19,13 @@ PARTITA_DEF void push_list::add(const push_list& more, std::size_t first, std::s
   for (std::size_t k = first; k < last; ++k) {
     const entry& e = more.boxes_[k];
     const std::size_t* const shape = more.shapes_and_starts_.data() + e.shape_index;
-    add(e.place, {0, e.staging_offset, shape, shape + rank_}, e.offset, more.strides_.data() + e.strides);
+    add(e.place, {0, e.staging_offset, shape, shape + rank_}, e.offset, more.strides_.data() + e.strides_index);
   }
 }
 
 PARTITA_DEF void push_list::sort() {
   std::sort(boxes_.begin(), boxes_.end(), [this](const entry& a, const entry& b) {
-    return std::lexicographical_compare(at(a), at(a) + rank_, at(b), at(b) + rank_);
+    return std::lexicographical_compare(start_of(a), start_of(a) + rank_, start_of(b), start_of(b) + rank_);
   });
 }
 
@@ -39,7 +37,7 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
   const std::size_t n = last - first;
   if (!streaming || shape == nullptr || n < 2 || n > most_boxes || rank_ == 0 || is_transposed(first, last)) {
     for (std::size_t k = first; k < last; ++k)
-      copy(kind, boxes_[k], shapes_and_starts_.data() + boxes_[k].shape_index, nullptr, from, blocks, mode);
+      copy_box(kind, boxes_[k], shapes_and_starts_.data() + boxes_[k].shape_index, nullptr, from, blocks, mode);
     return;
   }
   // a slab is a range of dimension `cut`, at one index of each dimension outside of `cut`
@@ -57,13 +55,13 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
       for (std::size_t d = 0; d < rank_; ++d) {
         part[d] = size[d];
         if (d > cut) continue;
-        const std::size_t begin = at(e)[d], end = begin + size[d], reach = i[d] + (d == cut ? slab : 1);
+        const std::size_t begin = start_of(e)[d], end = begin + size[d], reach = i[d] + (d == cut ? slab : 1);
         const std::size_t start = begin > i[d] ? begin : i[d], stop = end < reach ? end : reach;
         meets = meets && start < stop;
         part[d] = stop - start;
         skipped_extents[d] = start - begin;
       }
-      if (meets) copy(kind, e, part, skipped_extents, from, blocks, mode);
+      if (meets) copy_box(kind, e, part, skipped_extents, from, blocks, mode);
     }
     more = false;
     i[cut] += slab;
@@ -78,18 +76,18 @@ PARTITA_DEF void push_list::push(std::size_t first, std::size_t last, const elem
 
 PARTITA_DEF bool push_list::is_transposed(std::size_t first, std::size_t last) const {
   for (std::size_t k = first; k < last; ++k)
-    if (shapes_and_starts_[boxes_[k].shape_index + rank_ - 1] > 1 && strides_[boxes_[k].strides + rank_ - 1] != 1)
+    if (shapes_and_starts_[boxes_[k].shape_index + rank_ - 1] > 1 && strides_[boxes_[k].strides_index + rank_ - 1] != 1)
       return true;
   return false;
 }
 
-PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const std::size_t* part,
-                                 const std::size_t* skipped_extents, const block_memory& from,
-                                 const std::vector<char*>& blocks, stores mode) const {
-  const std::ptrdiff_t* const strides = strides_.data() + e.strides;
+PARTITA_DEF void push_list::copy_box(const element_kind& kind, const entry& e, const std::size_t* part,
+                                     const std::size_t* skipped_extents, const block_memory& from,
+                                     const std::vector<char*>& blocks, stores mode) const {
+  const std::ptrdiff_t* const strides = strides_.data() + e.strides_index;
   if (from.writer != nullptr) {
     const std::size_t* const shape = shapes_and_starts_.data() + e.shape_index;
-    return from.writer->write(shape, at(e), blocks[e.place] + e.offset);
+    return from.writer->write(shape, start_of(e), blocks[e.place] + e.offset);
   }
   if (from.strides == nullptr) {
     std::size_t rank = rank_;
@@ -100,7 +98,7 @@ PARTITA_DEF void push_list::copy(const element_kind& kind, const entry& e, const
                      rank, kind.bytes, mode);
   }
   std::ptrdiff_t source = 0, target = 0;
-  for (std::size_t d = 0; d < rank_; ++d) source += static_cast<std::ptrdiff_t>(at(e)[d]) * from.strides[d];
+  for (std::size_t d = 0; d < rank_; ++d) source += static_cast<std::ptrdiff_t>(start_of(e)[d]) * from.strides[d];
   for (std::size_t d = 0; skipped_extents != nullptr && d < rank_; ++d) {
     source += static_cast<std::ptrdiff_t>(skipped_extents[d]) * from.strides[d];
     target += static_cast<std::ptrdiff_t>(skipped_extents[d]) * strides[d];

@@ -5,7 +5,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void boxes_through_ring::start(const announced_memory& at) {
+PARTITA_DEF void boxes_through_ring::start_exchange(const announced_memory& at) {
   announced_memory_ = at;
   next_piece_ = 0;
   if (at.is_receivers_block() || at.slot_bytes == slot_bytes_) return;
@@ -15,19 +15,19 @@ PARTITA_DEF void boxes_through_ring::start(const announced_memory& at) {
 }
 
 PARTITA_DEF bool boxes_through_ring::send(node_channel& channel, const block_memory& block, bool streaming) {
-  if (announced_memory_.by_message()) return send_messages(channel, block);
+  if (announced_memory_.is_by_message()) return send_messages(channel, block);
   for (; !done() && channel.has_empty_slot(place_); ++next_piece_) {
-    pack(block, channel.next_slot_to_fill(place_), true, streaming);
-    channel.fill_next_slot(place_);
+    pack_piece(block, channel.next_empty_slot(place_), true, streaming);
+    channel.mark_slot_filled(place_);
   }
   return done();
 }
 
 PARTITA_DEF bool boxes_through_ring::receive(node_channel& channel, const block_memory& block, bool streaming) {
-  if (announced_memory_.by_message()) return receive_messages(channel, block);
-  for (; !done() && channel.filled_slots(place_) > 0; ++next_piece_) {
-    pack(block, channel.next_slot_to_take(place_), false, streaming);
-    channel.take(place_);
+  if (announced_memory_.is_by_message()) return receive_messages(channel, block);
+  for (; !done() && channel.filled_slot_count(place_) > 0; ++next_piece_) {
+    pack_piece(block, channel.next_filled_slot(place_), false, streaming);
+    channel.mark_slot_emptied(place_);
   }
   return done();
 }
@@ -46,7 +46,7 @@ PARTITA_DEF bool boxes_through_ring::send_messages(const node_channel& channel, 
                       channel.communicator(), &mpi_request_),
             "MPI_Isend");
     }
-    if (!has_message_moved()) return false;
+    if (!is_message_complete()) return false;
   }
   return true;
 }
@@ -59,19 +59,19 @@ PARTITA_DEF bool boxes_through_ring::receive_messages(const node_channel& channe
                       channel.communicator(), &mpi_request_),
             "MPI_Irecv");
     }
-    if (!has_message_moved()) return false;
+    if (!is_message_complete()) return false;
     pack_box(kind_, pieces_[next_piece_], pieces_.rank(), block, packed_.data(), false, stores::cached);
   }
   return true;
 }
 
-PARTITA_DEF bool boxes_through_ring::has_message_moved() {
+PARTITA_DEF bool boxes_through_ring::is_message_complete() {
   int moved = 0;
   check(MPI_Test(&mpi_request_, &moved, MPI_STATUS_IGNORE), "MPI_Test");
   return moved != 0;
 }
 
-PARTITA_DEF void boxes_through_ring::pack(const block_memory& block, std::size_t slot, bool out, bool streaming) {
+PARTITA_DEF void boxes_through_ring::pack_piece(const block_memory& block, std::size_t slot, bool out, bool streaming) {
   pack_box(kind_, pieces_[next_piece_], pieces_.rank(), block,
            announced_memory_.address + slot * announced_memory_.slot_bytes, out,
            streaming ? stores::streaming : stores::cached);

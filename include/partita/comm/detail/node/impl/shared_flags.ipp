@@ -33,8 +33,8 @@ PARTITA_DEF shared_flags::shared_flags(MPI_Comm everyone, const own_node& member
   for (std::size_t k = 0; k < members.size(); ++k)
     if (k != members.place() && (first || !is_two_level_)) words_to_read_.push_back(lines_of(k));
   has_several_nodes_ = members.has_other_nodes();
-  if (!has_several_nodes_) flag_words_by_worker_.resize(members.size());
-  for (std::size_t k = 0; k < flag_words_by_worker_.size(); ++k) flag_words_by_worker_[members.worker(k)] = lines_of(k);
+  if (!has_several_nodes_) words_by_worker_.resize(members.size());
+  for (std::size_t k = 0; k < words_by_worker_.size(); ++k) words_by_worker_[members.worker(k)] = lines_of(k);
   if (is_two_level_ && !first) result_to_read_ = lines_of(0) + 2;
   if (!has_several_nodes_ || !first) return;
   const std::vector<int> lowest_workers = members.lowest_workers();
@@ -50,32 +50,32 @@ PARTITA_DEF shared_flags::shared_flags(MPI_Comm everyone, const own_node& member
 }
 
 PARTITA_DEF bool shared_flags::all_and(const words& own, words& all, double max_seconds, listener* observer) {
-  post(own_words_[++current_epoch_ % 2], own);
+  post_words(own_words_[++current_epoch_ % 2], own);
   all = own;
   if (observer != nullptr && !has_several_nodes_) observer->notify_own_words_written();
   // On a large node, or with several nodes, all workers but the first of the node read the result from the first.
   if (result_to_read_ != nullptr) {
     if (has_several_nodes_ && observer != nullptr) {
-      if (!combine_posted_words(result_to_read_[2 + current_epoch_ % 2], all, max_seconds)) return false;
+      if (!await_and_combine(result_to_read_[2 + current_epoch_ % 2], all, max_seconds)) return false;
       observer->receive_and_of_node_words(all);
     }
-    return combine_posted_words(result_to_read_[current_epoch_ % 2], all, max_seconds);
+    return await_and_combine(result_to_read_[current_epoch_ % 2], all, max_seconds);
   }
   // Read the words of the workers of this node.
   for (const posted_words* both : words_to_read_)
-    if (!combine_posted_words(both[current_epoch_ % 2], all, max_seconds)) return false;
+    if (!await_and_combine(both[current_epoch_ % 2], all, max_seconds)) return false;
   if (has_several_nodes_) {
-    post(own_words_[4 + current_epoch_ % 2], all);
+    post_words(own_words_[4 + current_epoch_ % 2], all);
     if (observer != nullptr) observer->receive_and_of_node_words(all);
   }
   // Exchange the combined words of this node with the first workers of other nodes.
   for (round& r : rounds_)
     if (!exchange_in_round(r, all, max_seconds)) return false;
-  if (is_two_level_) post(own_words_[2 + current_epoch_ % 2], all);
+  if (is_two_level_) post_words(own_words_[2 + current_epoch_ % 2], all);
   return true;
 }
 
-PARTITA_DEF void shared_flags::post(posted_words& place, const words& posted) const {
+PARTITA_DEF void shared_flags::post_words(posted_words& place, const words& posted) const {
   place.posted = posted;
   place.epoch.store(current_epoch_, std::memory_order_release);
 }
@@ -84,7 +84,7 @@ PARTITA_DEF void shared_flags::combine_words(words& all, const words& posted) {
   for (std::size_t k = 0; k < all.size(); ++k) all[k] &= posted[k];
 }
 
-PARTITA_DEF bool shared_flags::combine_posted_words(const posted_words& there, words& all, double& seconds_left) const {
+PARTITA_DEF bool shared_flags::await_and_combine(const posted_words& there, words& all, double& seconds_left) const {
   backoff p(oversubscribed_);
   for (; there.epoch.load(std::memory_order_acquire) < current_epoch_; p.pause())
     if (p.seconds() > seconds_left) return false;
@@ -96,11 +96,11 @@ PARTITA_DEF bool shared_flags::combine_posted_words(const posted_words& there, w
 PARTITA_DEF bool shared_flags::exchange_in_round(round& r, words& all, double& seconds_left) {
   const auto count = static_cast<int>(all.size());
   MPI_Request* next = r.requests.data();
-  r.out = all;
+  r.sent = all;
   for (auto& m : r.messages)
-    check(MPI_Irecv(m.in.data(), count, MPI_UINT64_T, m.from, agreement_tag, everyone_, next++), "MPI_Irecv");
+    check(MPI_Irecv(m.received.data(), count, MPI_UINT64_T, m.from, agreement_tag, everyone_, next++), "MPI_Irecv");
   for (auto& m : r.messages)
-    check(MPI_Isend(r.out.data(), count, MPI_UINT64_T, m.to, agreement_tag, everyone_, next++), "MPI_Isend");
+    check(MPI_Isend(r.sent.data(), count, MPI_UINT64_T, m.to, agreement_tag, everyone_, next++), "MPI_Isend");
   backoff p(oversubscribed_);
   for (int done = 0;; p.pause()) {
     check(MPI_Testall(static_cast<int>(r.requests.size()), r.requests.data(), &done, MPI_STATUSES_IGNORE),
@@ -109,7 +109,7 @@ PARTITA_DEF bool shared_flags::exchange_in_round(round& r, words& all, double& s
     if (p.seconds() > seconds_left) return false;
   }
   seconds_left -= p.seconds();
-  for (const auto& m : r.messages) combine_words(all, m.in);
+  for (const auto& m : r.messages) combine_words(all, m.received);
   return true;
 }
 

@@ -33,7 +33,7 @@ PARTITA_DEF shared_mapping::shared_mapping(const own_node& members, std::size_t 
   if (made >= 0) ::close(made);
   if (all) {
     mapped_base_ = static_cast<char*>(mapped);
-    size_ = size;
+    part_bytes_ = size;
   } else if (mapped != MAP_FAILED) {
     ::munmap(mapped, n * size);
   }

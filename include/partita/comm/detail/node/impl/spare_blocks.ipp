@@ -38,7 +38,7 @@ PARTITA_DEF void memory_use::add(std::size_t bytes) {
 
 PARTITA_DEF std::size_t memory_use::allowed_bytes(std::size_t added_bytes) const {
   const std::size_t then = used_bytes_ + round_up_to_pages(added_bytes), most = then > peak_bytes_ ? then : peak_bytes_;
-  return most + most / 2 > min_bytes ? most + most / 2 : min_bytes;
+  return most + most / 2 > min_allowed_bytes ? most + most / 2 : min_allowed_bytes;
 }
 
 }  // namespace partita::detail

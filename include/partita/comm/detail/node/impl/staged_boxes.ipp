@@ -9,26 +9,26 @@
 namespace partita::detail {
 
 staged_boxes::~staged_boxes() {
-  if (slot_header_ == nullptr || arena_ == nullptr) return;
-  // wait until the receiver has unpacked, which it does without this worker; if its process has ended, keep the memory
+  if (header_ == nullptr || arena_ == nullptr) return;
+  // wait until the receiver has unpacked the boxes; if its process has ended, keep the memory
   using clock = std::chrono::steady_clock;
   for (const auto until = clock::now() + std::chrono::milliseconds(200);
-       !slot_header_->taken.posted(last_packed_exchange());) {
+       !header_->unpacked.posted(last_packed_exchange());) {
     if (clock::now() > until) return;
     std::this_thread::yield();
   }
-  arena_->release(slot_header_, size());
+  arena_->release(header_, size());
 }
 
-PARTITA_DEF std::uint64_t staged_boxes::make(arena& memory, std::size_t bytes) {
-  arena_ = &memory, bytes_ = (bytes + line - 1) / line * line;
+PARTITA_DEF std::uint64_t staged_boxes::make_buffers(arena& memory, std::size_t bytes) {
+  arena_ = &memory, buffer_bytes_ = (bytes + alignment - 1) / alignment * alignment;
   void* const block = memory.allocate(size());
   if (!memory.is_in_own_part(block)) {
     memory.release(block, size());
     return none;
   }
-  std::memset(block, 0, sizeof(slot_header));
-  slot_header_ = static_cast<slot_header*>(block);
+  std::memset(block, 0, sizeof(buffer_header));
+  header_ = static_cast<buffer_header*>(block);
   return memory.offset(block);
 }
 

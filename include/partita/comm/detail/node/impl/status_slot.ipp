@@ -13,7 +13,7 @@
 
 namespace partita::detail {
 
-PARTITA_DEF void status_slot::name(std::uint64_t fingerprint, const text& sentence) {
+PARTITA_DEF void status_slot::store_description(std::uint64_t fingerprint, const text& sentence) {
   static spin_lock naming;  // between the threads of this process; other processes only read the names
   const std::lock_guard one_at_a_time(naming);
   auto& names = fingerprints[fingerprint % description_set_count];

@@ -2,15 +2,11 @@
 #pragma once
 
 #include <partita/comm/detail/world/and_allreduce.hpp>
-#include <partita/comm/detail/world/leak_on_purpose.hpp>
-#include <utility>
 
 namespace partita::detail {
 
 PARTITA_DEF and_allreduce::and_allreduce(MPI_Comm everyone, std::size_t size)
     : everyone_(everyone), size_(size), allreduce_buffers_(std::make_unique<std::array<words, 2>>()) {}
-
-PARTITA_DEF void and_allreduce::leak_flags() { leak_on_purpose(std::move(flags_)); }
 
 PARTITA_DEF void and_allreduce::make_flags() {
   const own_node& members = own_node::of(everyone_);

@@ -8,7 +8,7 @@
 namespace partita::detail {
 
 PARTITA_DEF void process::expect_worker(const char* call) {
-  if (current_state().load(std::memory_order_relaxed) == standing::unknown_standing) update_process_state(call);
+  if (current_state().load(std::memory_order_relaxed) == standing::unknown_standing) find_state(call);
   switch (current_state().load(std::memory_order_relaxed)) {
     case standing::after_finalize:
       throw communication_error(text(call) << ": requires MPI, and MPI_Finalize has been called; keep the "
@@ -41,7 +41,7 @@ PARTITA_DEF std::atomic<process::standing>& process::current_state() {
   return it;
 }
 
-PARTITA_DEF void process::update_process_state(const char* call) {
+PARTITA_DEF void process::find_state(const char* call) {
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);

@@ -73,9 +73,9 @@ PARTITA_DEF bool world_state::is_true_on_all(bool is_true_here) {
   constexpr std::uint64_t fingerprint = 0x6f6e20616c6cULL, any = ~std::uint64_t{0};
   const words all = combine_words_of_workers(
       {fingerprint, ~fingerprint, (is_true_here ? 1U : 0U) | speculative_send::nothing, any}, nullptr);
-  if (agree(all)) return (all[2] & 1U) != 0;
+  if (have_agreed(all)) return (all[2] & 1U) != 0;
   if (has_begun_speculation(all)) discard_messages();
-  report(fingerprint, have_same_call(all), failure::none, "a comparison of blocks");
+  throw_on_all(fingerprint, have_same_call(all), failure::none, "a comparison of blocks");
 }
 
 PARTITA_DEF void world_state::begin_call(std::uint64_t fingerprint, const call_description& describe,
@@ -101,10 +101,10 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
     throw communication_error(text("partita: a worker has left the world or was lost in an earlier call, and ")
                               << describe() << " needs all; make a new world of the workers that are there");
   finish_pending_operation();
-  if (steps_ != nullptr && steps_->is_replaying()) return next_step(fingerprint, choices, kind, describe);
+  if (steps_ != nullptr && steps_->is_replaying()) return replay_agreement(fingerprint, choices, kind, describe);
   const bool has_several_nodes = and_allreduce_.has_flags_between_nodes();
   if (!has_several_nodes && (choices == 0 || kind != failure::none)) ahead = nullptr;
-  if (has_several_nodes && tags_->is_last_round()) ahead = nullptr;
+  if (has_several_nodes && node_->is_last_round()) ahead = nullptr;
   const bool begins_for_all = has_several_nodes && ahead != nullptr;
   const std::uint64_t history = local_operations_.history_hash(), compared = hasher(fingerprint).mix(history).value();
   const words mine{compared, ~compared, begins_for_all ? choices : choices | speculative_send::nothing,
@@ -113,10 +113,10 @@ PARTITA_DEF std::uint64_t world_state::agree(std::uint64_t fingerprint, std::uin
     const words all = combine_words_of_workers(mine, ahead);
     const std::uint64_t common = all[2] & ~speculative_send::nothing;
     const bool began = has_begun_speculation(all);
-    if (!agree(all)) {
+    if (!have_agreed(all)) {
       if (trace::is_on()) trace::end_call();
       if (began) discard_messages();
-      report(fingerprint, have_same_call(all), kind, describe());
+      throw_on_all(fingerprint, have_same_call(all), kind, describe());
     }
     hang_report_->note_agreement();
     local_operations_.clear_named_operations();
@@ -156,11 +156,11 @@ PARTITA_DEF void world_state::fail_at_next_agreement(const text& sentence) {
   constexpr std::uint64_t any = ~std::uint64_t{0};
   const words all = combine_words_of_workers({any, any, any, 0}, nullptr);
   if (has_begun_speculation(all)) discard_messages();
-  report(0, have_same_call(all), failure::memory, sentence);
+  throw_on_all(0, have_same_call(all), failure::memory, sentence);
 }
 
 PARTITA_DEF void world_state::discard_messages() {
-  tags_->next_round();
+  node_->next_round();
   leave_messages_unread();
 }
 
@@ -209,8 +209,8 @@ PARTITA_DEF void world_state::expect_one_setting(const std::vector<hang_report::
   }
 }
 
-PARTITA_DEF std::uint64_t world_state::next_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
-                                                 const call_description& describe) {
+PARTITA_DEF std::uint64_t world_state::replay_agreement(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
+                                                        const call_description& describe) {
   hang_report_->clear_final_message();
   if (trace::is_on()) trace::end_call();
   const std::uint64_t common = steps_->replay_step(fingerprint, choices, kind);
@@ -224,7 +224,7 @@ PARTITA_DEF void world_state::do_work_after_agreement() {
   skips_work_after_agreement_ = !trace::is_on();
   if (std::exchange(has_tried_making_flags_, true) || size_ == 1) return;
   and_allreduce_.make_flags();
-  tags_ = &own_node::of(communicator_);
+  node_ = &own_node::of(communicator_);
 }
 
 PARTITA_DEF bool world_state::announce_departure() {
@@ -235,7 +235,7 @@ PARTITA_DEF bool world_state::announce_departure() {
     is_world_lost_ = true;
     return false;
   }
-  const bool is_same_call = agree(all);
+  const bool is_same_call = have_agreed(all);
   if (!is_same_call) try {
       try_gather({departure_code, 0, text("no call: it has left the world (its world object was destroyed)"), 0, {}});
     } catch (const std::bad_alloc&) {  // the other workers get no message, and report this
@@ -266,7 +266,8 @@ PARTITA_DEF std::vector<call_report> world_state::try_gather(const call_report& 
   return {};
 }
 
-PARTITA_DEF void world_state::report(std::uint64_t fingerprint, bool is_same_call, failure kind, const text& mine) {
+PARTITA_DEF void world_state::throw_on_all(std::uint64_t fingerprint, bool is_same_call, failure kind,
+                                           const text& mine) {
   const std::vector<call_report> reports = gather_call_reports(make_error_report(fingerprint, kind, mine), mine);
   // Note whether a worker has destroyed the world. If a worker has no memory, all workers throw its error.
   for (const call_report& l : reports) is_world_lost_ = is_world_lost_ || l.fingerprint == departure_code;
