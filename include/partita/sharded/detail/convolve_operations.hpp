@@ -152,6 +152,7 @@ struct convolve_operation {
     for (std::size_t f = 0; f < D; ++f) all.push_back(convolution.input_interval(f, y[2 + f]));
     return all;
   }
+  /// Returns a function that computes the block y of results from the memory of blocks x and w.
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<const T>& w, const tensor_part<T>& y) const {
     const auto p = convolution.find_window_convolution(x.box, y.box, w.shape[1]);
@@ -192,6 +193,7 @@ struct convolve_adjoint_operation {
     for (std::size_t f = 0; f < D; ++f) all.push_back(convolution.output_interval(f, x[2 + f]));
     return all;
   }
+  /// Returns a function that computes the block x of images from the memory of blocks y and w.
   template <class T>
   auto prepared(const tensor_part<const T>& y, const tensor_part<const T>& w, const tensor_part<T>& x) const {
     const auto p = convolution.find_window_convolution(x.box, y.box, w.shape[1]);
@@ -233,6 +235,7 @@ struct convolve_filters_operation {
   short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
     return convolve_operation<D, Groups>{convolution}.window(0, y, {});
   }
+  /// Returns a function that computes the block w of filters from the memory of blocks x and y.
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<const T>& y, const tensor_part<T>& w) const {
     const auto p = convolution.find_window_convolution(x.box, y.box, w.shape[1]);

@@ -21,7 +21,7 @@ struct tensor_part {
   short_list<interval> box{};  ///< the box of indices of the block in the tensor
   shape_list extents{};        ///< the extents of the tensor
 
-  std::size_t size() const { return detail::shape_size(shape); }
+  std::size_t size() const { return detail::shape_size(shape); }  ///< the number of elements of the block
   T* begin() const { return memory; }
   T* end() const { return memory + size(); }
   T& operator[](std::size_t k) const { return memory[k]; }
@@ -61,7 +61,7 @@ struct typed_custom_op {
       compute(parts, part);
     };
   }
-  virtual bool has_adjoint() const = 0;
+  virtual bool has_adjoint() const = 0;  ///< whether the operation declares an adjoint
   /// Returns the cotangent of operand i, or an empty tensor if the operand has no cotangent.
   virtual sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy,
                                       const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) const = 0;

@@ -17,8 +17,7 @@ namespace partita::detail {
 /// The parameters of one call of an element function. If a function has fewer parameters, the others are 0.
 using element_parameters = std::array<double, 4>;
 
-/// Whether the integer type T represents this number exactly, and the number is below the maximum of T. True for all
-/// other types T.
+/// Whether the number is below the maximum of integer type T, which represents it exactly. True for all other types.
 template <class T>
 constexpr bool is_exact_in_type(double number) {
   if constexpr (!std::is_integral_v<T>) return true;
@@ -28,8 +27,7 @@ constexpr bool is_exact_in_type(double number) {
            static_cast<double>(static_cast<T>(number)) == number;
 }
 
-/// Converts a number to type T. For an integer type, the number is rounded towards zero and limited to the range of T;
-/// NaN becomes 0.
+/// Converts a number to type T. For an integer type, it is truncated and limited to the range of T; NaN becomes 0.
 template <class T>
 constexpr T saturate(double number) {
   if constexpr (std::is_integral_v<T>) {

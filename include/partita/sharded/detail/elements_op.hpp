@@ -16,8 +16,7 @@
 
 namespace partita::detail {
 
-/// Reduces a cotangent of the result to the extents of operand i, by sums along the dimensions in which the operand is
-/// repeated.
+/// Reduces a cotangent of the result to the extents of operand i, by sums along dimensions in which it is repeated.
 template <class T>
 sharded_tensor<T> sum_to_shape(const rule& how, std::size_t i, const sharded_tensor<T>& dy) {
   return run_operation<T>(
@@ -44,7 +43,7 @@ struct elements_op {
   static constexpr std::size_t operands = function::operands;  ///< the number of operands
   std::array<double, function::parameters> parameters{};       ///< the parameters of this call
 
-  static constexpr const char* name() { return F.name; }
+  static constexpr const char* name() { return F.name; }  ///< the name of the element function
   static short_list<std::size_t> broadcast_dims() { return {static_cast<std::size_t>(Dims)...}; }
   static constexpr partita::rule rule(const shape_span& shapes) {
     operation o{F.name, F.properties.rule, {}};
@@ -59,8 +58,7 @@ struct elements_op {
     for (const double one : parameters) all = all || one != std::trunc(one);
     return all;
   }
-  /// The values that the cotangents of the operands `wanted_operands` read: a bit for each operand, and the next for
-  /// the result.
+  /// The values that the cotangents of `wanted_operands` read: a bit for each operand, and the next for the result.
   static std::uint32_t adjoint_read_mask(std::uint32_t wanted_operands) {
     std::uint32_t all = (wanted_operands & 1U) != 0 ? derivative_of<F, 0>::read_mask : 0U;
     if constexpr (operands > 1) all |= (wanted_operands & 2U) != 0 ? derivative_of<F, 1>::read_mask : 0U;

@@ -141,8 +141,7 @@ class step_list {
   void add(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
     add({x.begin(), x.end()}, y, std::unique_ptr<step_work>(new step_work_of<T, U, Work>(work, x.size())), nullptr);
   }
-  /// Adds a step that moves elements between workers. The blocks x and y get memory that other workers of the node can
-  /// access.
+  /// Adds a step that moves elements between workers. Other workers of the node get access to the blocks x and y.
   void add_exchange(const step_block& x, const step_block& y, const std::shared_ptr<planned_exchange>& exchange) {
     add({x}, y, nullptr, exchange);
   }

@@ -33,9 +33,9 @@ class pipeline_stages {
   PARTITA_DECL pipeline_stages(const world& everyone, const std::vector<pipeline_stage>& stages,
                                const pipeline_options& options, std::uint64_t element_type);
 
-  std::size_t size() const { return stages_.size(); }
+  std::size_t size() const { return stages_.size(); }  ///< the number of stages
   const stage& operator[](std::size_t k) const { return stages_[k]; }
-  const pipeline_shape& shape() const { return shape_; }
+  const pipeline_shape& shape() const { return shape_; }  ///< the workers of the stages, and the micro-batches
   /// The rows of each micro-batch.
   const std::vector<interval>& micro_batch_rows() const { return micro_batch_rows_; }
   /// The number of arguments of a stage before its parameters.

@@ -119,7 +119,7 @@ class announced_movement {
   const char* call_name_;                 ///< the operation that needs the movement
   const sharding &source_, &target_;      ///< the layouts before and after the movement
   const shape_list& extents_;             ///< the extents of the tensor
-  std::size_t max_bytes_, bytes_before_;  ///< received by any worker in the movement; by this worker before it
+  std::size_t max_bytes_, bytes_before_;  ///< the most of any worker; of this worker before the movement
 };
 /// Executes a planned exchange of a movement, or adds it as a step to a program that is being bound.
 template <class T>

@@ -12,8 +12,7 @@
 
 namespace partita::detail {
 
-/// The rule for operands and a result of shape [n, c, ...], which does not shard features; sharded ones are read in
-/// windows.
+/// The rule for tensors of shape [n, c, ...], which does not shard features; sharded features are read in windows.
 constexpr partita::rule rule_of_samples(const char* name, std::size_t operands, std::size_t rank) {
   partita::rule r;
   const std::size_t n = r.add_factor(dynamic, 'n'), c = r.add_factor(dynamic, 'c');
@@ -108,6 +107,7 @@ struct sample_operation {
   short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
     return sampling.input_intervals(y);
   }
+  /// Returns a function that computes block y from the memory of block x.
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     return [by = sampling.local_taps_of(y.box, x.box), n = y.size(), room = taps_buffers<T>()](const T* from,
@@ -133,6 +133,7 @@ struct sample_adjoint_operation {
   short_list<interval> window(std::size_t, const short_list<interval>& x, const shape_span&) const {
     return sampling.output_intervals(x);
   }
+  /// Returns a function that computes block dx from the memory of block dy.
   template <class T>
   auto prepared(const tensor_part<const T>& dy, const tensor_part<T>& dx) const {
     const auto cells = sampling.input_box(dy.box);
@@ -169,6 +170,7 @@ struct max_pool_operation {
   short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
     return sampling.input_intervals(y);
   }
+  /// Returns a function that computes block y from the memory of block x.
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     return [by = sampling.local_taps_of(y.box, x.box), n = y.size(), largest = max_of_taps()](const T* from,
@@ -199,6 +201,7 @@ struct max_pool_backward_operation {
     const auto outputs = sampling.output_intervals(x);
     return i == 0 ? outputs : sampling.input_intervals(sampling.with_features(x, outputs));
   }
+  /// Returns a function that computes block dx from the memory of blocks dy and x.
   template <class T>
   auto prepared(const tensor_part<const T>& dy, const tensor_part<const T>& x, const tensor_part<T>& dx) const {
     // dy may contain outputs that do not read cells of dx; x may lack their inputs.

@@ -42,8 +42,7 @@ class scan_run {
   scan_run(scan_step<T> step, state_list<T> initial, std::size_t n, const scan_options& options)
       : step_(std::move(step)), initial_state_(std::move(initial)), sweeps_(scan_schedule(n, options)) {}
 
-  /// Runs the scan and returns its last state. `parameters` are the tape nodes of the parameters, null for one without
-  /// a gradient.
+  /// Runs the scan and returns its last state. `parameters` are the parameters' tape nodes, null without a gradient.
   static state_list<T> forward(const std::shared_ptr<scan_run>& run,
                                const std::vector<std::shared_ptr<tape_node<T>>>& parameters) {
     if (run->sweeps_.empty()) return run->initial_state_;

@@ -34,7 +34,7 @@ struct tensor_block {
     if (shape.empty()) *memory = T();  // a worker that is not on the mesh has a block of a scalar, too
   }
 
-  std::size_t size() const { return shape_size(shape); }
+  std::size_t size() const { return shape_size(shape); }  ///< the number of elements
   T* data() const { return memory.get(); }
   bool is_unique() const { return memory.use_count() <= 1; }  ///< whether no other block shares the memory
   tensor_block copy() const {
