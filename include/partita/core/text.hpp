@@ -16,6 +16,7 @@ class basic_text {
   constexpr basic_text() = default;
   constexpr basic_text(const char* characters) { *this << characters; }  // NOLINT: a literal is a text
 
+  static constexpr std::size_t capacity() { return Capacity; }
   constexpr std::size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
   constexpr const char* c_str() const { return characters_; }

@@ -47,7 +47,7 @@ class flat_state {
   /// The sum of `mine` over all workers. Collective.
   std::size_t sum_over_workers(std::size_t mine) const {
     std::size_t sum = 0;
-    for (const std::uint64_t n : gather_numbers(*mesh_, mine)) sum += static_cast<std::size_t>(n);
+    for (const auto& [n] : gather_numbers<1>(*mesh_->everyone().state(), {mine})) sum += static_cast<std::size_t>(n);
     return sum;
   }
   auto partition_of_all_workers() const { return everyone_.partition(partita::extents<dynamic>(everyone_.size())); }

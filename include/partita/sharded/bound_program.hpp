@@ -46,7 +46,7 @@ class bound_program {
       : mesh_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))) {
     mesh_->one_call([&] {
       agree_on_binding(program, gradients_of, options);
-      if (options.wider_windows.value_or(false)) steps_.multiply_adds = options.model.multiply_adds;
+      if (options.wider_windows.value_or(false)) steps_.multiply_adds_per_second = options.model.multiply_adds;
       record_steps(program, gradients_of);
       steps_.plan_steps(*mesh_, options);
     });
@@ -152,15 +152,16 @@ class bound_program {
       if constexpr (std::is_same_v<tensor, sharded_tensor<T>>) return program.template run<Result>(arguments);
       else return tensor_traits::template run<Result>(program, arguments);
     }();
-    result_ = detail::outside_result(steps_, y, result_block_number_);
+    result_ = detail::make_outside_result(steps_, y, result_block_number_);
     steps_.begin_backward();
     if (gradients_of.empty()) return;
     const sharding place = detail::cotangent_sharding(y.layout());
     detail::run_backward(y, cotangent_.template recorded<Result>(steps_, mesh_, place, y.extents()));
     for (const std::size_t i : gradients_of) {
       std::uint32_t& number = gradient_block_numbers_.emplace_back();
-      gradients_.push_back(tensor_traits::transform(
-          arguments[i], [&](const auto& x) { return detail::outside_result(steps_, detail::gradient_of(x), number); }));
+      gradients_.push_back(tensor_traits::transform(arguments[i], [&](const auto& x) {
+        return detail::make_outside_result(steps_, detail::gradient_of(x), number);
+      }));
     }
   }
   /// Releases the blocks of the caller that the last call, or backward, has read.

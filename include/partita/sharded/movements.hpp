@@ -28,7 +28,7 @@ std::vector<movement> movements_of(const F& f, const X&... x) {
   const detail::scoped_log now(log, true);
   const std::uint64_t tape_nodes_before = detail::run_state.tape_nodes;
   const auto y = detail::as_run_time(f(detail::parameter_of(x)...));
-  detail::run_backward(y, detail::cotangent_of(y), tape_nodes_before);
+  detail::run_backward(y, detail::dry_run_cotangent(y), tape_nodes_before);
   return log;
 }
 /// Calls f(), and returns all movements that it made, with the bytes that this worker received.

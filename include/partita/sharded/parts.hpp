@@ -31,7 +31,7 @@ namespace detail {
 template <class T>
 void copy_elements(const tensor_part<const T>& x, const shape_list& from, const tensor_part<T>& y, const shape_list& to,
                    const shape_list& shape) {
-  const short_list<std::ptrdiff_t> steps[] = {strides_of(y.shape), strides_of(x.shape)};
+  const std::array steps{strides_of(y.shape), strides_of(x.shape)};
   std::ptrdiff_t there = 0, here = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     there += static_cast<std::ptrdiff_t>(to[d]) * steps[0][d];

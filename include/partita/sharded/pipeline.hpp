@@ -170,11 +170,11 @@ class pipeline {
     }
     // 4. Make the loss and the gradients, which are the results.
     steps_.begin_task(number.of(numbers::backward, stages_.shape().stages() - 1, stages_.shape().micro_batches - 1));
-    loss_ = detail::outside_result(steps_, loss, loss_block_number_);
+    loss_ = detail::make_outside_result(steps_, loss, loss_block_number_);
     for (std::uint32_t s = 0; s < stages; ++s) {
       steps_.begin_task(number.of(numbers::backward, s, stages_.shape().micro_batches - 1));
       for (const sharded_tensor<T>& one : sums[s])
-        gradients_[s].push_back(detail::outside_result(steps_, one, gradient_block_numbers_[s].emplace_back()));
+        gradients_[s].push_back(detail::make_outside_result(steps_, one, gradient_block_numbers_[s].emplace_back()));
     }
   }
   /// Returns sum + share * one, where the tensors have one element, and `sum` may be empty.
@@ -201,7 +201,7 @@ class pipeline {
     run_ = simulate(stages_.shape(),
                     options.tasks.empty() ? tasks_of(options.order, stages_.shape(), times) : options.tasks, times);
     const auto events = [&](const pipeline_run& run) {
-      return detail::pipeline_events(stages_.shape(), run, steps_.uses());
+      return detail::order_pipeline_steps(stages_.shape(), run, steps_.uses());
     };
     const std::size_t most =
         options.memory == schedule_options::unlimited ? 0 : steps_.max_storage_bytes(*all_workers_mesh_, events(run_));

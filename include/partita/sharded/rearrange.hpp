@@ -24,20 +24,20 @@ auto flip(const X& x, dimensions_t<D...>) {
 ///           all elements along this dimension.
 /// Adjoint:  rolls dy by the negative shifts.
 template <detail::any_tensor X, std::size_t... D>
-auto roll(const X& x, dimensions_t<D...>, const detail::shift_in_dimension<D>&... by) {
+auto roll(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, std::ptrdiff_t>&... by) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::roll(x, dimensions<d...>, shift...)"));
-  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::roll_operation<D...>({by...}), x);
+  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::roll_operation<D...>{{}, {by...}}, x);
 }
 /// Repeats x along some dimensions: `tile(x, dimensions<0>, 3)` is three copies of x joined along dimension 0.
 /// Cost:     a copy. If these dimensions are sharded, each worker receives the elements that its block of the result
 ///           reads.
 /// Adjoint:  the sum of dy over the copies.
 template <detail::any_tensor X, std::size_t... D>
-auto tile(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&... times) {
+auto tile(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, std::size_t>&... times) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::tile(x, dimensions<d...>, times...)"));
-  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::tile_operation<D...>({times...}), x);
+  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::tile_operation<D...>{{}, {times...}}, x);
 }
 /// Repeats the elements of x along dimensions of extent 1: `expand(x, dimensions<1>, 8)` of a 4 x 1 tensor is a 4 x 8
 /// tensor.
@@ -45,7 +45,7 @@ auto tile(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&..
 /// Cost:     a copy; no communication. The expanded dimensions may be sharded.
 /// Adjoint:  the sum of dy along these dimensions.
 template <detail::any_tensor X, std::size_t... D>
-auto expand(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&... to) {
+auto expand(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, std::size_t>&... to) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::expand(x, dimensions<d...>, extent...)"));
   if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::expand_operation<D...>{{to...}}, x);
@@ -57,10 +57,10 @@ auto expand(const X& x, dimensions_t<D...>, const detail::count_in_dimension<D>&
 ///           its block of the result needs.
 /// Adjoint:  each element of dy at the index of x from which the slice took it, and 0 at all other indices.
 template <detail::any_tensor X, std::size_t... D>
-auto strided_slice(const X& x, dimensions_t<D...>, const detail::progression_in_dimension<D>&... of) {
+auto strided_slice(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, index_progression>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
                 PARTITA_REQUIRES_DIMENSIONS("partita::strided_slice(x, dimensions<d...>, {start, stop, step}...)"));
-  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::strided_operation<D...>({of...}), x);
+  if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::strided_operation<D...>{{}, {of...}}, x);
 }
 /// The lower triangle of the matrices in the last two dimensions: x[i, j] where j - i <= diagonal, 0 elsewhere. `triu`
 /// gives the upper triangle, where j - i >= diagonal.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <partita/sharded/detail/fingerprint_of.hpp>
-#include <partita/sharded/detail/operation_number.hpp>
+#include <partita/sharded/detail/operation_fingerprint.hpp>
 #include <partita/sharded/detail/tape.hpp>
 
 namespace partita {
@@ -69,7 +69,7 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, 
                                             exchange->counts().bytes, 0, on->fingerprint());
     detail::tensor_block<T> block = detail::new_block<T>(shape, from->memory());
     detail::move_boxes(*from, exchange, given, block);
-    one.done();
+    one.log_received_bytes();
     block = detail::resharded(*on, block, target_layout, detail::layout_of(to), x.extents());
     return detail::record_on_tape<T>(detail::tensor_of<T>(on, to, x.extents(), std::move(block), number), {x}, [&] {
       return [from, old_layout](std::size_t, const sharded_tensor<T>& dy) {

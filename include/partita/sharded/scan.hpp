@@ -175,7 +175,8 @@ S scan_of_same_type(const F& step, const S& initial, std::size_t n, const scan_o
       const auto lists = make_list_step<T>(step, initial, parameters...);
       if (is_asked) {
         const scan_options agreed = agree_on_options(lists, first, n, options);
-        return make_state(initial, forward_scan(lists, first, n, agreed, records));
+        return make_state(initial,
+                          scan_run<T>::forward(std::make_shared<scan_run<T>>(lists, first, n, agreed), records));
       }
       state_list<T> state = first;
       for (std::size_t i = 0; i < n; ++i) state = lists(i, state, !has_option);

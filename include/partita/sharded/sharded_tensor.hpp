@@ -91,7 +91,7 @@ class sharded_tensor {
   xt::xtensor<T, N> whole() const {
     require_readable("whole()");
     const detail::tensor_block<T> all =
-        rank() == 0 ? detail::gather_to_all(state_->on.get(), gathered(), state_->number) : gathered();
+        rank() == 0 ? detail::broadcast_element(state_->on.get(), gathered(), state_->number) : gathered();
     xt::xtensor<T, N> y(shape_of_rank<N>(all.shape));
     for (std::size_t k = 0; k < y.size(); ++k) y.data()[k] = all.data()[k];
     return y;
@@ -103,7 +103,7 @@ class sharded_tensor {
     if (detail::shape_size(extents()) != 1)
       throw shape_error(text("partita::sharded_tensor::number(): requires a tensor of one element, not of extents ")
                         << extents() << "; reduce it before");
-    return *detail::gather_to_all(state_->on.get(), gathered(), state_->number).data();
+    return *detail::broadcast_element(state_->on.get(), gathered(), state_->number).data();
   }
 
   /// Returns the elements at global indices, whichever workers hold them; each worker passes its own list. Collective
@@ -180,7 +180,7 @@ class sharded_tensor {
   void for_each_element(U* memory, F& f) const {
     if (!state_->active()) return;  // a tensor of rank 0 has a block also on workers outside of the mesh
     const auto here = box();
-    const short_list<std::ptrdiff_t> steps[] = {detail::strides_of(state_->block.shape)};
+    const std::array steps{detail::strides_of(state_->block.shape)};
     short_list<std::size_t> index;
     for (const interval& one : here) index.push_back(one.start);
     std::size_t k = 0;

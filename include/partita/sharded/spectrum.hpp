@@ -75,7 +75,7 @@ auto shifted_frequencies(const char* call, const X& x, bool is_inverse) {
     const std::size_t n = extents[checked_dimension(static_cast<std::ptrdiff_t>(d), extents.size(), call)];
     return static_cast<std::ptrdiff_t>(is_inverse ? n - n / 2 : n / 2);
   };
-  return apply_op(roll_operation<D...>({shift(D)...}), x);
+  return apply_op(roll_operation<D...>{{}, {shift(D)...}}, x);
 }
 
 template <std::size_t... D>

@@ -219,7 +219,7 @@ struct mixed_program_access {
           arguments.push_back(real_or_complex<double>(program.dry_run_argument<std::complex<double>>(on, i)));
         else arguments.push_back(real_or_complex<double>(program.dry_run_argument<double>(on, i)));
       }
-      const auto back = [](const auto& y) { run_backward(y, cotangent_of(y)); };
+      const auto back = [](const auto& y) { run_backward(y, dry_run_cotangent(y)); };
       const auto y = run(program, arguments);
       if (y.is_complex()) back(y.complex);
       else back(y.real);
@@ -280,11 +280,11 @@ struct real_complex_execution final : mixed_type_execution {
             << " elements of float or double, got others; give these (bind real and complex ones by bound_program<"
                "real_and_complex<double>, Result>), or trace the function with "
             << (wants_complex ? "spec" : "complex_spec"));
-      if (wants_complex) arguments.push_back(real_or_complex<R>(given[i].as<std::complex<R>>()));
-      else arguments.push_back(real_or_complex<R>(given[i].as<R>()));
+      if (wants_complex) arguments.push_back(real_or_complex<R>(given[i].as_tensor<std::complex<R>>()));
+      else arguments.push_back(real_or_complex<R>(given[i].as_tensor<R>()));
     }
     const auto y = mixed_program_access::run(program, arguments);
-    return y.is_complex() ? untyped_tensor::of(y.complex) : untyped_tensor::of(y.real);
+    return y.is_complex() ? untyped_tensor::from_tensor(y.complex) : untyped_tensor::from_tensor(y.real);
   }
 };
 

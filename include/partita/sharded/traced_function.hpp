@@ -144,7 +144,7 @@ class traced_function {
       std::vector<sharded_tensor<T>> arguments;
       for (std::size_t i = 0; i < inputs_.size(); ++i) arguments.push_back(dry_run_argument<T>(on, i));
       const auto y = run<T>(arguments);
-      detail::run_backward(y, detail::cotangent_of(y));
+      detail::run_backward(y, detail::dry_run_cotangent(y));
     });
   }
   /// The reshards of the backward pass that `run(mesh)` makes in a dry run. The bytes of the reshards are converted
@@ -228,12 +228,12 @@ class traced_function {
     /// Chooses the operations that compute wider boxes, if the program is bound with wider windows.
     void begin(std::vector<detail::placed_operation>& placed) override {
       const detail::step_list* const steps = detail::run_state.steps;
-      if (steps == nullptr || steps->multiply_adds == 0 || arguments.empty()) return;
+      if (steps == nullptr || steps->multiply_adds_per_second == 0 || arguments.empty()) return;
       for (std::size_t o = 0; o < placed.size(); ++o)
         placed[o].is_elementwise =
             program.is_elementwise_along_cuts(o, placed[o].operand_layouts, placed[o].computed_layout);
       boxes_of_operations = detail::wider_results(program.operations(), placed, *arguments[0].state()->on, sizeof(T),
-                                                  steps->multiply_adds);
+                                                  steps->multiply_adds_per_second);
       boxes_of_values.resize(values.size());
     }
     void execute(std::size_t o, const std::vector<sharding>& operand_layouts, const sharding& computed_layout,
@@ -276,12 +276,12 @@ class traced_function {
         return is_result_stopped_ ? detail::detach(y) : y;
       }
     std::vector<std::conditional_t<true, detail::untyped_tensor, T>> all;  // dependent: only calls instantiate it
-    for (const auto& x : arguments) all.push_back(detail::untyped_tensor::of(x));
+    for (const auto& x : arguments) all.push_back(detail::untyped_tensor::from_tensor(x));
     return run_real_and_complex<Result>(all.data());
   }
   template <class T>
   sharded_tensor<T> run_real_and_complex(const detail::untyped_tensor* arguments) const {
-    return run_real_complex_program(arguments, detail::type_number<T>()).template as<T>();
+    return run_real_complex_program(arguments, detail::type_number<T>()).template as_tensor<T>();
   }
   /// Executes a program with real and complex values, and returns its result. Throws an error unless the elements of
   /// the result have the type with number `type`; see type_number.
@@ -298,7 +298,7 @@ class traced_function {
       static_assert(of_one_precision,
                     "partita: program(x...): requires arguments of one precision, real or complex; cast the others");
       if constexpr (of_one_precision) {
-        const detail::untyped_tensor all[] = {detail::untyped_tensor::of(x)...};
+        const detail::untyped_tensor all[] = {detail::untyped_tensor::from_tensor(x)...};
         return run_real_and_complex<Result>(all);
       } else {
         return {};

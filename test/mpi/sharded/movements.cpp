@@ -27,7 +27,7 @@ std::size_t check_movements(const F& f, const X&... x) {
   const std::tuple<X...> leaves(detail::parameter_of(x)...);
   const auto made = record_movements([&] {
     const auto y = std::apply(f, leaves);
-    auto seed = detail::cotangent_of(y);
+    auto seed = detail::dry_run_cotangent(y);
     seed.state()->block = detail::tensor_block<typename decltype(seed)::value_type>(seed.state()->block.shape);
     seed.state()->block.fill(1);
     detail::run_backward(y, seed);

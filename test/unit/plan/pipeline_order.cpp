@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(events_do_each_step_once_and_movements_that_are_pending_hav
       }
     }
     const auto order =
-        detail::pipeline_events(shape, simulate(shape, random_tasks(shape, has_weights, random), times), steps);
+        detail::order_pipeline_steps(shape, simulate(shape, random_tasks(shape, has_weights, random), times), steps);
     using what = ordered_step::what;
     std::vector<int> done(steps.size(), 0);  // 1 expected, 2 given, 3 done
     std::vector<bool> is_made(block(input, 2, 0) + 6 * shape.micro_batches * (shape.stages() + 1), false);

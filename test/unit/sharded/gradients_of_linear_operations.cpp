@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(adjoints_are_the_transposes_of_their_own_adjoints) {
     else return detail::as_run_time(indices);
   };
   check("insert_zeros", [](const auto& x) {
-    return apply_op(detail::insert_zeros_operation<0>({index_progression{1, 11, 2}}, {12}), x);
+    return apply_op(detail::insert_zeros_operation<0>{{}, {index_progression{1, 11, 2}}, {12}}, x);
   });
   const auto rows = known({1, 0, 1, 5, 3});
   check("take_adjoint", [&](const auto& x) { return apply_op(detail::take_adjoint_op<0, 1, false>{rows, 6}, x); });

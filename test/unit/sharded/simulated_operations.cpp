@@ -117,7 +117,7 @@ operation_case random_operation(random_numbers& random) {
     case 30:
       return of<1>(detail::take_adjoint_op<0, 1, false>{indices_below(random, b, d), d}, {{b, c}});
     case 31:
-      return of<1>(detail::roll_operation<0, 1>({static_cast<std::ptrdiff_t>(b) - 3, 1}), {{d, 1 + c}});
+      return of<1>(detail::roll_operation<0, 1>{{}, {static_cast<std::ptrdiff_t>(b) - 3, 1}}, {{d, 1 + c}});
     case 32:
       return of<1>(detail::sort_operation<1>{{b, true}}, {{a, b + c, d}});
     case 33:
@@ -286,11 +286,11 @@ BOOST_AUTO_TEST_CASE(windows_of_what_is_cut_are_the_sequential_ones) {
     wrong += !holds(detail::slice_operation<0>{{interval{from, to}}}, {a, b}, {to - from, b});
     wrong += !holds(detail::pad_operation<false, 0>{{margin{before, after}}, 5}, {a, b}, {a + before + after, b});
     wrong += !holds(detail::flip_operation<0>{}, {a, b}, {a, b});
-    wrong += !holds(detail::roll_operation<0>({static_cast<std::ptrdiff_t>(before) - 2}), {a + 1, b}, {a + 1, b});
-    wrong += !holds(detail::tile_operation<0>({1 + after}), {a + 1, b}, {(a + 1) * (1 + after), b});
+    wrong += !holds(detail::roll_operation<0>{{}, {static_cast<std::ptrdiff_t>(before) - 2}}, {a + 1, b}, {a + 1, b});
+    wrong += !holds(detail::tile_operation<0>{{}, {1 + after}}, {a + 1, b}, {(a + 1) * (1 + after), b});
     const index_progression some{from, to, 1 + before};
-    wrong += !holds(detail::insert_zeros_operation<0>({some}, {a}), {some.size(), b}, {a, b});
-    if (some.size() > 0) wrong += !holds(detail::strided_operation<0>({some}), {a, b}, {some.size(), b});
+    wrong += !holds(detail::insert_zeros_operation<0>{{}, {some}, {a}}, {some.size(), b}, {a, b});
+    if (some.size() > 0) wrong += !holds(detail::strided_operation<0>{{}, {some}}, {a, b}, {some.size(), b});
   }
   BOOST_TEST(wrong == 0U);
 }

@@ -14,7 +14,9 @@ namespace {
 std::size_t rounded_up(std::size_t n, std::size_t granule) { return (n + granule - 1) / granule * granule; }
 /// The offset of a block and its end, in whole cache lines.
 std::size_t end_of(const block_lifetime& one) { return one.offset + rounded_up(one.bytes, 64); }
-bool live_together(const block_lifetime& a, const block_lifetime& b) { return a.first <= b.last && b.first <= a.last; }
+bool live_together(const block_lifetime& a, const block_lifetime& b) {
+  return a.first_step <= b.last_step && b.first_step <= a.last_step;
+}
 
 /// The lowest offset, by trying 0 and the ends of all earlier blocks.
 std::size_t lowest_offset(const std::vector<block_lifetime>& all, std::size_t k) {
@@ -43,7 +45,7 @@ BOOST_AUTO_TEST_CASE(each_block_is_at_the_lowest_free_offset) {
     std::vector<block_lifetime> all(1 + random() % 9);
     for (block_lifetime& one : all) {
       one.bytes = sizes[random() % std::size(sizes)];
-      one.first = random() % 6, one.last = one.first + random() % 4;
+      one.first_step = random() % 6, one.last_step = one.first_step + random() % 4;
     }
     const std::size_t total = detail::assign_storage_offsets(all);
     std::size_t most = 0, wrong = 0, in_all = 0;

@@ -46,15 +46,15 @@ BOOST_AUTO_TEST_CASE(what_is_rearranged_is_read_from_the_smallest_interval) {
   for (std::size_t n = 1; n <= 7; ++n) {
     expect_what_is_read("flip", detail::flip_operation<0>{}, n, n);
     for (const std::ptrdiff_t by : {-9, -1, 0, 2, 8}) {
-      expect_what_is_read("roll", detail::roll_operation<0>({by}), n, n);
+      expect_what_is_read("roll", detail::roll_operation<0>{{}, {by}}, n, n);
     }
     for (std::size_t times = 1; times <= 3; ++times)
-      expect_what_is_read("tile", detail::tile_operation<0>({times}), n, times * n);
+      expect_what_is_read("tile", detail::tile_operation<0>{{}, {times}}, n, times * n);
     for (std::size_t start = 0; start <= n; ++start)
       for (std::size_t step = 1; step <= 3; ++step) {
         const index_progression of{start, n, step};
-        expect_what_is_read("strided_slice", detail::strided_operation<0>({of}), n, of.size());
-        expect_what_is_read("spread", detail::insert_zeros_operation<0>({of}, {n}), of.size(), n);
+        expect_what_is_read("strided_slice", detail::strided_operation<0>{{}, {of}}, n, of.size());
+        expect_what_is_read("spread", detail::insert_zeros_operation<0>{{}, {of}, {n}}, of.size(), n);
       }
   }
 }
@@ -103,14 +103,14 @@ BOOST_AUTO_TEST_CASE(convolutions_read_the_cells_under_their_places_and_the_plac
               for (std::size_t cell = 0; cell < n; ++cell)
                 if (cell + padding >= y.start * stride && cell + padding < (y.stop - 1) * stride + reach)
                   include(wanted, cell);
-              BOOST_TEST(are_equal(by.input_cells(0, y), wanted));
+              BOOST_TEST(are_equal(by.input_interval(0, y), wanted));
             });
             for_intervals(n, [&](interval x) {
               interval wanted;
               for (std::size_t place = 0; place < places; ++place)
                 for (std::size_t cell = x.start; cell < x.stop; ++cell)
                   if (is_over(place, cell)) include(wanted, place);
-              BOOST_TEST(are_equal(by.output_places(0, x), wanted));
+              BOOST_TEST(are_equal(by.output_interval(0, x), wanted));
             });
           }
 }

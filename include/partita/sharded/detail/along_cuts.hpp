@@ -57,7 +57,7 @@ void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& e
   on.one_call([&] {
     const announced_movement<T> one(on, name, layout, layout, extents, exchange.counts().bytes, most * sizeof(T), most);
     move();
-    one.done();
+    one.log_received_bytes();
   });
 }
 
@@ -250,7 +250,7 @@ sharded_tensor<T> run_along_cuts(const operation_along_cuts<T>& how, const appli
     const char* const name = work.how.name();
     const scoped_name named(name);
     const shape_list extents = result_shape(work.how, 0);
-    const std::uint64_t number = record_operation<T>(operation_number(work), name, on.get(), extents, *x.state());
+    const std::uint64_t number = record_operation<T>(operation_fingerprint(work), name, on.get(), extents, *x.state());
     const tensor_block<T> given = resharded(*on, x.state()->block, x.layout(), layout, x.extents());
     const box_in_tensor result_box{on->box(layout, extents), extents};
     block_window<T> read{on->box(layout, x.extents()), given};

@@ -11,7 +11,7 @@
 #include <partita/sharded/detail/applied_operation.hpp>
 #include <partita/sharded/detail/block_product.hpp>
 #include <partita/sharded/detail/custom_op.hpp>
-#include <partita/sharded/detail/operation_number.hpp>
+#include <partita/sharded/detail/operation_fingerprint.hpp>
 #include <partita/sharded/reshard.hpp>
 #include <type_traits>
 #include <vector>
@@ -186,7 +186,7 @@ sharded_tensor<T> run_operation(const applied_operation& op, const std::vector<s
   const std::size_t n = operands.size();
   const shape_list extents = result_shape(op.how, 0);
   const std::uint64_t number =
-      record_operation<T>(on ? operation_number(op) : 0, op.how.name(), on.get(), extents, operands);
+      record_operation<T>(on ? operation_fingerprint(op) : 0, op.how.name(), on.get(), extents, operands);
   // 1. Find the layouts in which the operands are read, and the layout of the result.
   std::vector<sharding> operand_layouts(n);
   sharding result_layout;

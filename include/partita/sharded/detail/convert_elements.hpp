@@ -2,7 +2,6 @@
 // These operations keep the layout, so no element moves.
 #pragma once
 
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,9 +16,8 @@ namespace partita::detail {
 /// The operands, with elements T, of a tape node whose value has elements U.
 template <class T, class U>
 struct converted_operands final : other_type_operands<U> {
-  using pull_back_function = std::function<sharded_tensor<T>(std::size_t, const sharded_tensor<U>&)>;
   std::vector<std::shared_ptr<tape_node<T>>> operands{};  ///< null for each operand that has no gradient
-  pull_back_function backward{};
+  std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<U>& dy)> backward{};
 
   void count_node_uses(std::uint64_t tape_nodes_before) override {
     for (const auto& one : operands)
@@ -27,7 +25,7 @@ struct converted_operands final : other_type_operands<U> {
   }
   void propagate_cotangent(const sharded_tensor<U>& cotangent, backward_pass& pass) override {
     for (std::size_t i = 0; i < operands.size() && cotangent.state() != nullptr; ++i)
-      if (operands[i]) backward_pass::contribute(*operands[i], backward(i, cotangent));
+      if (operands[i]) add_cotangent(*operands[i], backward(i, cotangent));
     for (const auto& one : operands)
       if (one) pass.count_use(one);
   }
@@ -67,8 +65,7 @@ sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, 
   return y;
 }
 
-/// Whether each pending reduction of a value is linear (a sum or a mean), so that a linear function may be applied
-/// first.
+/// Whether all pending reductions of a value are sums or means, so that a linear function may be applied first.
 constexpr bool has_only_pending_sums(const sharding& s) {
   bool all = true;
   for (const pending_reduction kind : s.pending) all = all && (kind == pending_reduction::none || is_linear(kind));
@@ -80,17 +77,17 @@ constexpr sharding layout_of_function(bool linear, const sharding& s) {
 }
 /// The layout in which a linear function of two operands reads both operands.
 constexpr sharding layout_of_function(const sharding& a, const sharding& b) {
-  const bool alike = layout_of(a).same_layout(layout_of(b));
-  return layout_of_function(alike, a);
+  return layout_of_function(layout_of(a).same_layout(layout_of(b)), a);
 }
 
-// The layouts that layout_of_function() returns, and their names. Types have the names of layouts as template
-// arguments, because g++ 12 fails to compile shardings as template arguments.
+/// The layouts of functions of one operand, and their names. Types have the names of layouts as template arguments,
+/// because g++ 12 fails to compile shardings as template arguments.
 template <bool Linear, auto Layout>
 inline constexpr sharding function_layout = layout_of_function(Linear, layout_of_name<Layout>);
 template <bool Linear, auto Layout>
 inline constexpr layout_name<layout_text(function_layout<Linear, Layout>).size()> function_layout_name =
     make_layout_name<layout_text(function_layout<Linear, Layout>).size()>(function_layout<Linear, Layout>);
+/// The layouts of linear functions of two operands, and their names.
 template <auto A, auto B>
 inline constexpr sharding binary_function_layout = layout_of_function(layout_of_name<A>, layout_of_name<B>);
 template <auto A, auto B>

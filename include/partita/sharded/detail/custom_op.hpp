@@ -16,12 +16,12 @@ namespace partita {
 /// block's indices in the tensor.
 template <class T>
 struct tensor_part {
-  T* memory = nullptr;
+  T* memory = nullptr;         ///< the elements of the block
   shape_list shape{};          ///< the shape of the block
   short_list<interval> box{};  ///< the box of indices of the block in the tensor
   shape_list extents{};        ///< the extents of the tensor
 
-  std::size_t size() const { return detail::shape_size(shape); }
+  std::size_t size() const { return detail::shape_size(shape); }  ///< the number of elements of the block
   T* begin() const { return memory; }
   T* end() const { return memory + size(); }
   T& operator[](std::size_t k) const { return memory[k]; }
@@ -29,6 +29,7 @@ struct tensor_part {
 
 namespace detail {
 
+/// An operation with a local function of its own; typed_custom_op has its functions for one element type.
 struct custom_op {
   const std::uint64_t fingerprint;  ///< the same on all workers for equal operations
   explicit custom_op(std::uint64_t op_fingerprint) : fingerprint(op_fingerprint) {}
@@ -44,9 +45,11 @@ std::uint64_t fingerprint_of_operation(const Op& op) {
     return fingerprint_of_members<Op::parameters>(op, type_number<Op>());
   else return type_number<Op>();
 }
+/// The local function and the adjoint of a custom_op for elements of T.
 template <class T>
 struct typed_custom_op {
   virtual ~typed_custom_op() = default;
+  /// Computes this worker's block y of the result from the blocks x of the operands.
   virtual void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const = 0;
   /// Returns the local function for repeated calls on blocks of the same boxes, whose memory is passed with each call.
   /// Whatever does not depend on the elements is computed once, before the calls.
@@ -58,12 +61,13 @@ struct typed_custom_op {
       compute(parts, part);
     };
   }
-  virtual bool has_adjoint() const = 0;
+  virtual bool has_adjoint() const = 0;  ///< whether the operation declares an adjoint
   /// Returns the cotangent of operand i, or an empty tensor if the operand has no cotangent.
   virtual sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy,
                                       const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) const = 0;
 };
 
+/// X for any index, to expand a pack of indices into a list of equal types.
 template <std::size_t, class X>
 using type_at_every_index = X;
 /// The function `local` of Op takes the operands as separate arguments, not as one list.
@@ -84,12 +88,13 @@ concept has_adjoint_of_list =
       op.adjoint(std::size_t{0}, y, x, y);
     };
 
+/// Calls the local function and the adjoint that operation Op declares, for elements of T.
 template <class Op, class T, class Operands>
 struct typed_work_of_op;
 template <class Op, class T, std::size_t... I>
 struct typed_work_of_op<Op, T, std::index_sequence<I...>> : typed_custom_op<T> {
   using tensor = sharded_tensor<T>;
-  Op op;
+  Op op;  ///< the operation as the program declares it
 
   explicit typed_work_of_op(const Op& declared) : op(declared) {}
 
@@ -111,6 +116,7 @@ struct typed_work_of_op<Op, T, std::index_sequence<I...>> : typed_custom_op<T> {
     else return {};
   }
 };
+/// The custom_op of an operation that is declared as the struct Op, for each of the element types T.
 template <class Op, std::size_t Operands, class... T>
 struct work_of_op final : custom_op, typed_work_of_op<Op, T, std::make_index_sequence<Operands>>... {
   explicit work_of_op(const Op& declared)
@@ -118,6 +124,7 @@ struct work_of_op final : custom_op, typed_work_of_op<Op, T, std::make_index_seq
         typed_work_of_op<Op, T, std::make_index_sequence<Operands>>(declared)... {}
 };
 
+/// The functions of an operation for elements of T. Throws an error if there are none.
 template <class T>
 const typed_custom_op<T>& work_for_type(const custom_op& custom, const char* name) {
   if (const auto* found = dynamic_cast<const typed_custom_op<T>*>(&custom)) return *found;

@@ -25,13 +25,11 @@ std::vector<T> exchange_lists(bound_mesh& on, const std::vector<T>& lists_by_des
   on.move(source_boxes, target_boxes, lists_by_destination.data(), received.data());
   return received;
 }
-/// Gathers one number of each worker on all workers, in the order of worker ids. Collective.
-PARTITA_DECL std::vector<std::uint64_t> gather_numbers(bound_mesh& on, std::uint64_t own_number);
 
 /// Sends the only element of a tensor, which every worker of the mesh has, to all workers of the world. Collective if
 /// some workers are not on the mesh; otherwise, and without a mesh, there is no communication.
 template <class T>
-tensor_block<T> gather_to_all(bound_mesh* on, const tensor_block<T>& x, std::uint64_t number) {
+tensor_block<T> broadcast_element(bound_mesh* on, const tensor_block<T>& x, std::uint64_t number) {
   if (on == nullptr || on->where().size() == on->everyone().size()) return x;
   const sharding whole(on->mesh(), 1);
   const shape_list one{1};
@@ -73,10 +71,11 @@ class element_locator {
   PARTITA_DECL void find_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const;
 
  private:
-  std::size_t own_id_;
-  std::vector<worker_box> boxes_;
+  std::size_t own_id_;             ///< this worker
+  std::vector<worker_box> boxes_;  ///< the block of each worker
 };
 
+/// The offset of an element in a dense array of these extents in C order.
 PARTITA_DECL std::size_t offset_of_index(const shape_list& extents, const shape_list& index);
 /// The error message for the first index that is not inside of the tensor; empty if all indices are.
 PARTITA_DECL text index_error(const char* call, const shape_list& extents, const std::vector<shape_list>& indices);
@@ -87,6 +86,7 @@ PARTITA_DECL std::size_t common_list_length(bound_mesh& on, const std::vector<st
 PARTITA_DECL std::vector<std::uint64_t> pad_rows(const std::vector<std::vector<std::uint64_t>>& lists,
                                                  std::size_t list_length);
 
+/// Returns the elements at indices that each worker chooses. Collective over the world, unless `on` is null.
 template <class T>
 std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& extents, const tensor_block<T>& block,
                            std::uint64_t number, const std::vector<shape_list>& indices) {
@@ -125,6 +125,7 @@ std::vector<T> elements_at(bound_mesh* on, const sharding& s, const shape_list& 
   });
 }
 
+/// Sets the elements at indices that each worker chooses, in all copies of the elements. Collective like elements_at().
 template <class T>
 void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, const tensor_block<T>& block,
                   std::uint64_t number, const std::vector<shape_list>& indices, const std::vector<T>& values) {
@@ -163,7 +164,7 @@ void set_elements(bound_mesh* on, const sharding& s, const shape_list& extents, 
 }
 
 #define PARTITA_INSTANTIATE_ELEMENT_ACCESS(EXTERN, T)                                                           \
-  EXTERN template tensor_block<T> gather_to_all<T>(bound_mesh*, const tensor_block<T>&, std::uint64_t);         \
+  EXTERN template tensor_block<T> broadcast_element<T>(bound_mesh*, const tensor_block<T>&, std::uint64_t);     \
   EXTERN template std::vector<T> elements_at<T>(bound_mesh*, const sharding&, const shape_list&,                \
                                                 const tensor_block<T>&, std::uint64_t,                          \
                                                 const std::vector<shape_list>&);                                \

@@ -17,8 +17,7 @@ namespace partita::detail {
 /// The parameters of one call of an element function. If a function has fewer parameters, the others are 0.
 using element_parameters = std::array<double, 4>;
 
-/// Whether the integer type T represents this number exactly, and the number is below the maximum of T. True for all
-/// other types T.
+/// Whether the number is below the maximum of integer type T, which represents it exactly. True for all other types.
 template <class T>
 constexpr bool is_exact_in_type(double number) {
   if constexpr (!std::is_integral_v<T>) return true;
@@ -28,8 +27,7 @@ constexpr bool is_exact_in_type(double number) {
            static_cast<double>(static_cast<T>(number)) == number;
 }
 
-/// Converts a number to type T. For an integer type, the number is rounded towards zero and limited to the range of T;
-/// NaN becomes 0.
+/// Converts a number to type T. For an integer type, it is truncated and limited to the range of T; NaN becomes 0.
 template <class T>
 constexpr T saturate(double number) {
   if constexpr (std::is_integral_v<T>) {
@@ -57,8 +55,9 @@ struct element_row_loop {
   }
 
  private:
-  static constexpr std::size_t batch_size = 32;
+  static constexpr std::size_t batch_size = 32;  ///< the length of the loop that the compiler vectorises
 
+  /// Computes the row, converting elements to Element and parameters to Number.
   template <class Element, class Number, std::size_t... I, std::size_t... P>
   static void run_loop([[maybe_unused]] const double* parameters, std::size_t n, T* y, std::ptrdiff_t sy,
                        const T* const* x, const std::ptrdiff_t* sx, std::index_sequence<I...>,
@@ -81,14 +80,15 @@ struct element_row_loop {
     }
   }
 };
+/// Computes a row from (parameters, length, result, stride of the result, operands, strides of the operands).
 template <class T>
 using row_function = void (*)(const double*, std::size_t, T*, std::ptrdiff_t, const T* const*, const std::ptrdiff_t*);
 
 /// The function that computes a row, with the parameters of a call.
 template <class T>
 struct row_function_call {
-  row_function<T> function;
-  element_parameters parameters;
+  row_function<T> function;       ///< computes one row
+  element_parameters parameters;  ///< the parameters of the element function
 };
 
 /// The loops over blocks of given shapes. The dimensions of an operand of lower rank are the dimensions
@@ -97,39 +97,39 @@ struct row_function_call {
 template <class T>
 class element_loops {
  public:
-  element_loops(const row_function_call<T>& work, const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y,
-                const short_list<std::size_t>& broadcast_dims)
-      : element_work_(work), operand_count_(x.size()), shape_(y.shape) {
+  element_loops(const row_function_call<T>& row_call, const std::vector<tensor_part<const T>>& x,
+                const tensor_part<T>& y, const short_list<std::size_t>& broadcast_dims)
+      : row_call_(row_call), operand_count_(x.size()), shape_(y.shape) {
     const std::size_t rank = shape_.size();
-    steps_[0] = strides_of(shape_);
+    strides_[0] = strides_of(shape_);
     for (std::size_t i = 0; i < operand_count_; ++i) {
       const shape_list& shape = x[i].shape;
       const auto own = strides_of(shape);
-      auto& steps = steps_[i + 1] = short_list<std::ptrdiff_t>::filled(rank, 0);
+      auto& strides = strides_[i + 1] = short_list<std::ptrdiff_t>::filled(rank, 0);
       for (std::size_t k = 0; k < shape.size(); ++k) {
         const std::size_t d =
             broadcast_dims.size() == shape.size() && shape.size() < rank ? broadcast_dims[k] : rank - shape.size() + k;
-        if (shape[k] == shape_[d]) steps[d] = own[k];
+        if (shape[k] == shape_[d]) strides[d] = own[k];
       }
     }
-    for (std::size_t i = operand_count_ + 1; i < 5; ++i) steps_[i] = short_list<std::ptrdiff_t>::filled(rank, 0);
+    for (std::size_t i = operand_count_ + 1; i < 5; ++i) strides_[i] = short_list<std::ptrdiff_t>::filled(rank, 0);
   }
   void operator()(const T* const* x, T* y) const {
     const std::size_t last = shape_.size();
     std::ptrdiff_t s[5] = {};
-    for (std::size_t k = 0; k < 5 && last > 0; ++k) s[k] = steps_[k][last - 1];
-    for_each_row(shape_, steps_, [&](const std::ptrdiff_t* at, std::size_t n) {
+    for (std::size_t k = 0; k < 5 && last > 0; ++k) s[k] = strides_[k][last - 1];
+    for_each_row(shape_, strides_, [&](const std::ptrdiff_t* at, std::size_t n) {
       const T* row[4] = {};
       for (std::size_t i = 0; i < operand_count_; ++i) row[i] = x[i] + at[i + 1];
-      element_work_.function(element_work_.parameters.data(), n, y + at[0], s[0], row, s + 1);
+      row_call_.function(row_call_.parameters.data(), n, y + at[0], s[0], row, s + 1);
     });
   }
 
  private:
-  row_function_call<T> element_work_;
+  row_function_call<T> row_call_;
   std::size_t operand_count_;
-  shape_list shape_;
-  std::array<short_list<std::ptrdiff_t>, 5> steps_;
+  shape_list shape_;                                   ///< the shape of the result's block
+  std::array<short_list<std::ptrdiff_t>, 5> strides_;  ///< of the result, and of at most four operands
 };
 
 /// A function that computes the cotangent of operand i of an element function with given parameters.
@@ -140,29 +140,28 @@ using element_cotangent = sharded_tensor<T> (*)(const element_parameters&, std::
 /// Applies an element function to blocks of T. One class serves all element functions: it calls them by pointers.
 template <class T>
 struct typed_element_work : typed_custom_op<T> {
-  row_function_call<T> work;
+  row_function_call<T> row_call;
   element_cotangent<T> compute_cotangent;  ///< null for integers in a traced program, which have no gradients
-  short_list<std::size_t> broadcast_dims;
-  typed_element_work(const row_function_call<T>& done, element_cotangent<T> derivative,
-                     const short_list<std::size_t>& at)
-      : work(done), compute_cotangent(derivative), broadcast_dims(at) {}
+  short_list<std::size_t> broadcast_dims;  ///< the result's dimensions that a smaller operand has; empty: the last
+  typed_element_work(const row_function_call<T>& call, element_cotangent<T> adjoint, const short_list<std::size_t>& d)
+      : row_call(call), compute_cotangent(adjoint), broadcast_dims(d) {}
 
   void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
     const T* memory[4] = {};
     for (std::size_t i = 0; i < x.size(); ++i) memory[i] = x[i].memory;
-    element_loops<T>(work, x, y, broadcast_dims)(memory, y.memory);
+    element_loops<T>(row_call, x, y, broadcast_dims)(memory, y.memory);
   }
   std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
                                                     const tensor_part<T>& y) const override {
-    return element_loops<T>(work, x, y, broadcast_dims);
+    return element_loops<T>(row_call, x, y, broadcast_dims);
   }
   bool has_adjoint() const override { return true; }
   sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
                               const sharded_tensor<T>& y) const override {
-    return compute_cotangent == nullptr ? sharded_tensor<T>() : compute_cotangent(work.parameters, i, dy, x, y);
+    return compute_cotangent == nullptr ? sharded_tensor<T>() : compute_cotangent(row_call.parameters, i, dy, x, y);
   }
 };
-/// The work of an element function on blocks of each of the types T.
+/// The custom_op of an element function, for each of the element types T.
 template <class... T>
 struct element_work_of_types final : custom_op, typed_element_work<T>... {
   explicit element_work_of_types(std::uint64_t function_hash, typed_element_work<T>... work)

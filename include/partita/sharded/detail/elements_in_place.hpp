@@ -7,7 +7,6 @@
 #include <partita/comm/fingerprint.hpp>
 #include <partita/sharded/detail/elements_op.hpp>
 #include <partita/sharded/sharded_tensor.hpp>
-#include <utility>
 #include <vector>
 
 namespace partita::detail {
@@ -35,6 +34,7 @@ bool have_equal_shardings(const std::array<const tensor_state<T>*, N>& x) {
   return true;
 }
 
+/// Computes a result with the layout of the operands x: the block of each worker as one row.
 template <class T, std::size_t N>
 sharded_tensor<T> run_row_function(const row_function_call<T>& work, std::uint64_t fingerprint, const char* name,
                                    const std::array<const tensor_state<T>*, N>& x) {

@@ -16,8 +16,7 @@
 
 namespace partita::detail {
 
-/// Reduces a cotangent of the result to the extents of operand i, by sums along the dimensions in which the operand is
-/// repeated.
+/// Reduces a cotangent of the result to the extents of operand i, by sums along dimensions in which it is repeated.
 template <class T>
 sharded_tensor<T> sum_to_shape(const rule& how, std::size_t i, const sharded_tensor<T>& dy) {
   return run_operation<T>(
@@ -37,13 +36,14 @@ constexpr void require_equal_ranks(const char* name, const shape_span& shapes) {
 /// is aligned with the last dimensions of the larger operand (`Aligned`) or with its dimensions Dims.
 template <const auto& F, bool Aligned = false, std::ptrdiff_t... Dims>
 struct elements_op {
-  using function = std::remove_cvref_t<decltype(F)>;
+  using function = std::remove_cvref_t<decltype(F)>;  ///< the type of F
+  /// Whether the operation works element by element, and whether it accepts integers and complex numbers.
   static constexpr bool is_elementwise = true, on_integers = F.properties.integer_elements != integer_support::rejected,
                         on_complex = F.properties.complex_elements != complex_support::rejected;
-  static constexpr std::size_t operands = function::operands;
-  std::array<double, function::parameters> parameters{};
+  static constexpr std::size_t operands = function::operands;  ///< the number of operands
+  std::array<double, function::parameters> parameters{};       ///< the parameters of this call
 
-  static constexpr const char* name() { return F.name; }
+  static constexpr const char* name() { return F.name; }  ///< the name of the element function
   static short_list<std::size_t> broadcast_dims() { return {static_cast<std::size_t>(Dims)...}; }
   static constexpr partita::rule rule(const shape_span& shapes) {
     operation o{F.name, F.properties.rule, {}};
@@ -58,8 +58,7 @@ struct elements_op {
     for (const double one : parameters) all = all || one != std::trunc(one);
     return all;
   }
-  /// The values that the cotangents of the operands `wanted_operands` read: a bit for each operand, and the next for
-  /// the result.
+  /// The values that the cotangents of `wanted_operands` read: a bit for each operand, and the next for the result.
   static std::uint32_t adjoint_read_mask(std::uint32_t wanted_operands) {
     std::uint32_t all = (wanted_operands & 1U) != 0 ? derivative_of<F, 0>::read_mask : 0U;
     if constexpr (operands > 1) all |= (wanted_operands & 2U) != 0 ? derivative_of<F, 1>::read_mask : 0U;
@@ -73,7 +72,7 @@ struct elements_op {
   }
 
   template <class T>
-  static constexpr row_function<T> loop =
+  static constexpr row_function<T> compute_row =
       &element_row_loop<typename function::value, operands, function::parameters,
                         F.properties.integer_elements == integer_support::parameters_converted, T>::run;
   /// The function that computes a row, with the parameters of this call.
@@ -81,7 +80,7 @@ struct elements_op {
   row_function_call<T> row_call() const {
     element_parameters all{};
     for (std::size_t p = 0; p < function::parameters; ++p) all[p] = parameters[p];
-    return {loop<T>, all};
+    return {compute_row<T>, all};
   }
   template <class T>
   static sharded_tensor<T> cotangent(const element_parameters& numbers, std::size_t i, const sharded_tensor<T>& dy,
@@ -89,11 +88,11 @@ struct elements_op {
     elements_op op;
     for (std::size_t p = 0; p < function::parameters; ++p) op.parameters[p] = numbers[p];
     sharded_tensor<T> dx;
-    if (i == 0) dx = op.template cotangent_of<0>(dy, x, y);
+    if (i == 0) dx = op.template unsummed_cotangent<0>(dy, x, y);
     if constexpr (operands > 1)
-      if (i == 1) dx = op.template cotangent_of<1>(dy, x, y);
+      if (i == 1) dx = op.template unsummed_cotangent<1>(dy, x, y);
     if constexpr (operands > 2)
-      if (i == 2) dx = op.template cotangent_of<2>(dy, x, y);
+      if (i == 2) dx = op.template unsummed_cotangent<2>(dy, x, y);
     if (dx.state() == nullptr || dx.extents() == x[i].extents()) return dx;
     const auto shapes = operand_shapes<operands>(x);
     const shape_span span(shapes.data(), operands);
@@ -101,9 +100,10 @@ struct elements_op {
   }
 
  private:
+  /// The cotangent of operand I in the extents of the result.
   template <std::size_t I, class T>
-  sharded_tensor<T> cotangent_of(const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
-                                 const sharded_tensor<T>& y) const {
+  sharded_tensor<T> unsummed_cotangent(const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
+                                       const sharded_tensor<T>& y) const {
     using derivative = derivative_of<F, I>;
     if constexpr (std::is_same_v<derivative, no_derivative>) return {};
     else if constexpr (std::is_same_v<derivative, identity_derivative>) return dy;

@@ -20,8 +20,8 @@ namespace partita {
 struct movement {
   text operation{};       ///< the operation that needs the movement
   bool backward = false;  ///< whether the movement is made in the backward pass
-  sharding from{}, to{};
-  shape_list extents{};
+  sharding from{}, to{};  ///< the layouts before and after the movement
+  shape_list extents{};   ///< the extents of the whole tensor
   std::size_t bytes = 0;  ///< the bytes that this worker receives
   /// The most bytes that any worker receives, for movements that keep the layout: movements of windows along a sharded
   /// dimension, or of totals of a cumulative operation. 0 for all other movements.
@@ -36,7 +36,7 @@ struct movement {
 
 namespace detail {
 
-/// The numbers of exchanges, messages and bytes of all movements that this worker has executed.
+/// Numbers of exchanges, messages and bytes of movements, as this worker executes them.
 struct movement_counts {
   std::size_t exchanges = 0;  ///< executed exchanges, in each of which all messages are sent at once
   std::size_t bytes = 0;      ///< bytes received from other workers
@@ -63,19 +63,19 @@ struct execution {
   std::uint64_t tape_nodes = 0;                ///< the number of tape nodes made so far
   movement_counts movement_totals{};           ///< the movements executed so far
 };
-[[gnu::visibility("default")]] constinit inline thread_local execution run_state{};
+[[gnu::visibility("default")]] constinit inline thread_local execution run_state{};  ///< the state of this thread
 
 /// Gives a variable another value until the end of a scope, where the destructor restores the old value.
 template <class V>
 class scoped_value {
  public:
-  scoped_value(V& place, std::type_identity_t<V> value) : place_(place), old_value_(std::exchange(place, value)) {}
-  ~scoped_value() { place_ = old_value_; }
+  scoped_value(V& place, std::type_identity_t<V> value) : variable_(place), old_value_(std::exchange(place, value)) {}
+  ~scoped_value() { variable_ = old_value_; }
   scoped_value(const scoped_value&) = delete;
   scoped_value& operator=(const scoped_value&) = delete;
 
  private:
-  V& place_;
+  V& variable_;
   V old_value_;
 };
 
@@ -90,8 +90,8 @@ class scoped_log {
       : log_(run_state.log, &all), dry_run_(run_state.is_dry_run, is_dry_run) {}
 
  private:
-  scoped_value<std::vector<movement>*> log_;
-  scoped_value<bool> dry_run_;
+  scoped_value<std::vector<movement>*> log_;  ///< the log of this scope
+  scoped_value<bool> dry_run_;                ///< whether this is a dry run
 };
 
 /// The largest number of blocks that a step reads. This number is larger than the operand limit of apply_op().
@@ -99,8 +99,8 @@ inline constexpr std::size_t max_step_operands = 32;
 
 /// A block that a step reads or sets: its memory, and its size.
 struct step_block {
-  std::shared_ptr<void> memory{};
-  std::size_t bytes = 0;
+  std::shared_ptr<void> memory{};  ///< the elements
+  std::size_t bytes = 0;           ///< the size of the block
 
   step_block() = default;
   template <class T>
@@ -109,15 +109,16 @@ struct step_block {
 };
 /// The computation of one step of a program, which computes block y from blocks x.
 struct step_work {
-  double multiply_adds = 0;  ///< of a product of blocks; 0 for all other steps
+  double multiply_adds = 0;  ///< the multiply-adds of a step that is a product of blocks; 0 for other steps
 
   virtual ~step_work() = default;
   virtual void operator()(void* const* x, void* y) = 0;
 };
+/// The work of a step that computes a block of elements U from blocks of elements T by `work(x, y)`.
 template <class T, class U, class Work>
 struct step_work_of final : step_work {
   Work work;
-  std::size_t operands;
+  std::size_t operands;  ///< the number of blocks x
   step_work_of(const Work& w, std::size_t n) : work(w), operands(n) {
     if constexpr (requires { work.multiply_adds(); }) multiply_adds = work.multiply_adds();
   }
@@ -127,17 +128,11 @@ struct step_work_of final : step_work {
     work(typed, static_cast<U*>(y));
   }
 };
-template <class Callback>
-struct step_callback_of final : step_work {
-  Callback callback;
-  explicit step_callback_of(const Callback& n) : callback(n) {}
-  void operator()(void* const*, void*) override { callback(); }
-};
 
 /// The interface to which operations add their steps while a program is being bound.
 class step_list {
  public:
-  double multiply_adds = 0;  ///< per second of a worker, for choosing wider windows; if 0, none are chosen
+  double multiply_adds_per_second = 0;  ///< the speed of a worker, for choosing wider windows; if 0, none are chosen
 
   virtual ~step_list() = default;
 
@@ -146,21 +141,22 @@ class step_list {
   void add(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
     add({x.begin(), x.end()}, y, std::unique_ptr<step_work>(new step_work_of<T, U, Work>(work, x.size())), nullptr);
   }
-  /// Adds a step that moves elements between workers. The blocks x and y get memory that other workers of the node can
-  /// access.
+  /// Adds a step that moves elements between workers. Other workers of the node get access to the blocks x and y.
   void add_exchange(const step_block& x, const step_block& y, const std::shared_ptr<planned_exchange>& exchange) {
     add({x}, y, nullptr, exchange);
   }
   /// Adds a step that calls callback() and reads and sets no block.
   template <class Callback>
   void add_callback(const Callback& callback) {
-    add({}, {}, std::unique_ptr<step_work>(new step_callback_of<Callback>(callback)), nullptr);
+    const auto work = [callback](const char* const*, char*) { callback(); };
+    add({}, {}, std::unique_ptr<step_work>(new step_work_of<char, char, decltype(work)>(work, 0)), nullptr);
   }
   /// Advances all pending movements, without waiting. A long computation should call advance() from time to time.
   virtual void advance() const = 0;
 
  private:
-  virtual void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<step_work> done,
+  /// Adds a step: a computation by `work`, or a movement by `exchange`; the other one is null.
+  virtual void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<step_work> work,
                    const std::shared_ptr<planned_exchange>& exchange) = 0;
 };
 

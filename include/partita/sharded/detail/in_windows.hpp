@@ -156,7 +156,7 @@ sharded_tensor<T> run_over_features(const Op& op, const applied_operation& work,
     shapes[i] = x[i].extents();
   }
   const std::uint64_t number =
-      record_operation<T>(operation_number(work), work.how.name(), on.get(), result_shape(work.how, 0), x);
+      record_operation<T>(operation_fingerprint(work), work.how.name(), on.get(), result_shape(work.how, 0), x);
   // 1. Find the layouts of operands and result, and the boxes of the anchor.
   const layouts_over_features layouts =
       preset != nullptr ? *preset : layouts_of_features<Op>(work.how, spec_list(specs.data(), n));

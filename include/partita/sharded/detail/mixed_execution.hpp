@@ -15,15 +15,15 @@ namespace partita::detail {
 
 /// A tensor whose element type is known only at run time.
 struct untyped_tensor {
-  std::shared_ptr<void> state{};
-  std::uint64_t type = 0;  ///< the type_number of the element type
+  std::shared_ptr<void> state{};  ///< a tensor_state of this element type
+  std::uint64_t type = 0;         ///< the type_number of the element type
 
   template <class T>
-  static untyped_tensor of(const sharded_tensor<T>& x) {
+  static untyped_tensor from_tensor(const sharded_tensor<T>& x) {
     return {x.state(), type_number<T>()};
   }
   template <class T>
-  sharded_tensor<T> as() const {
+  sharded_tensor<T> as_tensor() const {
     return sharded_tensor<T>(std::static_pointer_cast<tensor_state<T>>(state));
   }
 };
@@ -33,6 +33,7 @@ struct untyped_tensor {
 struct mixed_type_execution {
   virtual ~mixed_type_execution() = default;
   virtual untyped_tensor run(const traced_function& program, const untyped_tensor* arguments) const = 0;
+  /// Returns the reshards that the backward pass of the program makes.
   virtual std::vector<backward_reshard> backward_reshards(const traced_function& program) const = 0;
 };
 

@@ -17,12 +17,12 @@ namespace partita::detail {
 
 /// The properties, but not the elements, of a tensor that is passed to a program. Workers compare these properties.
 struct tensor_argument {
-  const bound_mesh* on = nullptr;
-  const sharding* layout = nullptr;
-  const shape_list* extents = nullptr;
-  std::uint64_t number = 0, type = 0;
-  text (*type_name)() = nullptr;
-  bool is_recorded = false;  ///< whether the tensor is on a tape
+  const bound_mesh* on = nullptr;       ///< the mesh of the tensor; null if the tensor is on no mesh
+  const sharding* layout = nullptr;     ///< the layout of the tensor
+  const shape_list* extents = nullptr;  ///< the extents of the tensor
+  std::uint64_t number = 0, type = 0;   ///< the hash of the operation that made the tensor; the type_number of elements
+  text (*type_name)() = nullptr;        ///< returns the name of the element type
+  bool is_recorded = false;             ///< whether the tensor is on a tape
 
   tensor_argument() = default;
   template <class T>
@@ -41,12 +41,12 @@ struct tensor_argument {
 
 /// An argument of a bound program, whose memory is passed with each call.
 struct outside_argument {
-  std::shared_ptr<bound_mesh> on{};
-  std::uint32_t block_number = 0;
-  sharding layout{};
+  std::shared_ptr<bound_mesh> on{};  ///< the mesh of the program
+  std::uint32_t block_number = 0;    ///< the number of the argument's block in the program
+  sharding layout{};                 ///< the layout in which the program reads the argument
   shape_list extents{};
-  std::uint64_t type = 0;
-  text (*type_name)() = nullptr;
+  std::uint64_t type = 0;          ///< the type_number of the elements
+  text (*type_name)() = nullptr;   ///< returns the name of the element type
   std::shared_ptr<void> memory{};  ///< keeps the argument alive while the program may read it
 
   /// The tensor that represents the argument while the steps are recorded.
@@ -81,7 +81,7 @@ PARTITA_DECL void agree_on_arguments(const world& everyone, std::uint64_t finger
 
 /// Gives a result of a bound program its own memory: copies a result that is an argument, a constant or another result.
 template <class T>
-sharded_tensor<T> outside_result(bound_steps& steps, const sharded_tensor<T>& y, std::uint32_t& number) {
+sharded_tensor<T> make_outside_result(bound_steps& steps, const sharded_tensor<T>& y, std::uint32_t& number) {
   tensor_block<T> block = y.state()->block;
   if (!steps.is_set_by_step(block)) {
     block = tensor_block<T>(block.shape);
@@ -104,8 +104,9 @@ template <class T>
 struct tensors_of_program {
   using tensor = sharded_tensor<T>;
   template <class V>
-  static constexpr bool takes = std::is_same_v<V, T>;
+  static constexpr bool takes = std::is_same_v<V, T>;  ///< whether arguments may have elements V
 
+  /// The tensor that represents argument `one` while the steps are recorded.
   static tensor recorded(outside_argument& one, bool, bound_steps& steps, const std::shared_ptr<bound_mesh>& mesh,
                          const sharding& layout, const shape_list& extents) {
     return one.recorded<T>(steps, mesh, layout, extents);

@@ -19,11 +19,12 @@ class pipeline_stages {
  public:
   /// A stage, its mesh on workers, and its program for each size of a micro-batch.
   struct stage {
-    std::shared_ptr<bound_mesh> on;
-    std::vector<std::size_t> row_counts;  ///< the number of rows for which each program was traced
-    std::vector<traced_function> programs;
+    std::shared_ptr<bound_mesh> on;         ///< the mesh of the stage
+    std::vector<std::size_t> row_counts;    ///< the number of rows for which each program was traced
+    std::vector<traced_function> programs;  ///< one for each of the row_counts
 
-    PARTITA_DECL const traced_function& program(std::size_t program_for_rows) const;
+    /// The program for micro-batches of `rows` rows.
+    PARTITA_DECL const traced_function& program(std::size_t rows) const;
   };
 
   pipeline_stages() = default;
@@ -32,9 +33,9 @@ class pipeline_stages {
   PARTITA_DECL pipeline_stages(const world& everyone, const std::vector<pipeline_stage>& stages,
                                const pipeline_options& options, std::uint64_t element_type);
 
-  std::size_t size() const { return stages_.size(); }
+  std::size_t size() const { return stages_.size(); }  ///< the number of stages
   const stage& operator[](std::size_t k) const { return stages_[k]; }
-  const pipeline_shape& shape() const { return shape_; }
+  const pipeline_shape& shape() const { return shape_; }  ///< the workers of the stages, and the micro-batches
   /// The rows of each micro-batch.
   const std::vector<interval>& micro_batch_rows() const { return micro_batch_rows_; }
   /// The number of arguments of a stage before its parameters.
@@ -43,8 +44,9 @@ class pipeline_stages {
   std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
-  PARTITA_DECL void find_shape(const world& everyone, const std::vector<pipeline_stage>& stages,
-                               const pipeline_options& options, std::uint64_t element_type);
+  /// Checks the options, and sets the meshes of the stages, the shape of the pipeline and the rows of micro-batches.
+  PARTITA_DECL void place_stages(const world& everyone, const std::vector<pipeline_stage>& stages,
+                                 const pipeline_options& options, std::uint64_t element_type);
   PARTITA_DECL void trace_stages(const std::vector<pipeline_stage>& stages);
   /// Makes all workers agree that their stages and options are equal and fit together, or throw the same error.
   PARTITA_DECL void agree_on_pipeline(const world& everyone, const pipeline_options& options);
@@ -55,7 +57,7 @@ class pipeline_stages {
 
   std::vector<stage> stages_;
   pipeline_shape shape_;
-  std::vector<interval> micro_batch_rows_;
+  std::vector<interval> micro_batch_rows_;  ///< the rows of each micro-batch
   std::uint64_t fingerprint_ = 0;
 };
 

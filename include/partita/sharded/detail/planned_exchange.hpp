@@ -7,7 +7,6 @@
 #include <partita/core/config.hpp>
 #include <partita/plan/plan_boxes.hpp>
 #include <partita/sharded/detail/execution.hpp>
-#include <utility>
 #include <vector>
 
 namespace partita::detail {
@@ -20,7 +19,7 @@ class planned_exchange {
 
   /// The plan in which every worker receives each box directly from a worker that holds it.
   const exchange_plan<dynamic>& plan() const { return plan_; }
-  const element_kind& kind() const { return kind_; }
+  const element_kind& kind() const { return kind_; }  ///< the type of the elements
   /// The largest number of elements that any worker receives from other workers; the number is 0 if no element moves.
   std::size_t max_received_elements() const { return max_received_elements_; }
   /// The messages and bytes that this worker receives in one execution, at most one message from each worker.
@@ -35,14 +34,20 @@ class planned_exchange {
   /// Collective over the world if workers of a node may forward boxes to each other.
   PARTITA_DECL bool open(transport& channels);
   /// Moves elements from block x into block y. The movement's channels must be open.
-  PARTITA_DECL void operator()(const void* x, void* y) const;
+  void operator()(const void* x, void* y) const {
+    start(x, y);
+    finish();
+  }
   /// Starts the movement, which finish() completes, on a worker that takes part in it. Between start() and finish() x
   /// must not change, and another movement may start only on another transport.
-  PARTITA_DECL void start(const void* x, void* y) const;
+  void start(const void* x, void* y) const {
+    post_receives(y);
+    post_sends(x);
+  }
   /// The two halves of start(): post_receives() posts y for receiving without waiting, post_sends() sends x.
   PARTITA_DECL void post_receives(void* y) const;
   PARTITA_DECL void post_sends(const void* x) const;
-  void finish() const { exchange_->finish(); }
+  void finish() const { exchange_->finish(); }  ///< waits until the movement is complete
   /// The open exchange, which the caller can advance without waiting; null if this worker takes no part in it.
   box_exchange* opened_exchange() const { return exchange_.get(); }
 
@@ -59,12 +64,12 @@ class planned_exchange {
   /// The two plans that are executed instead of plan() if there are several nodes, one with several workers: the first
   /// sends boxes between nodes, the second forwards boxes from their receivers to other workers of the same node.
   std::vector<exchange_plan<dynamic>> forwarding_plans_;
-  std::shared_ptr<box_overlaps> boxes_;  // null after the movement is opened
+  std::shared_ptr<box_overlaps> boxes_;  ///< null after the movement is opened
   element_kind kind_;
-  std::size_t max_received_elements_;
-  movement_counts counts_{};
-  std::unique_ptr<box_exchange> exchange_;
-  short_list<std::ptrdiff_t> x_dense_strides_{}, y_dense_strides_{};
+  std::size_t max_received_elements_;       ///< by any worker
+  movement_counts counts_{};                ///< counts(), which open() computes
+  std::unique_ptr<box_exchange> exchange_;  ///< null before open(), and if this worker takes no part
+  short_list<std::ptrdiff_t> x_dense_strides_{}, y_dense_strides_{};  ///< of the blocks x and y
 };
 
 }  // namespace partita::detail

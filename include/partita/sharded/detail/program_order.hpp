@@ -12,8 +12,8 @@ namespace partita::detail {
 
 /// The events of a program's steps in their order, and the position at which the backward pass begins.
 struct program_order {
-  std::vector<ordered_step> events;
-  std::size_t backward_begin = 0;
+  std::vector<ordered_step> events;  ///< computations and movements
+  std::size_t backward_begin = 0;    ///< the index of the first event of the backward pass
 };
 
 /// Orders steps, of which the first `forward` are the forward pass, by this worker's estimates of their times. If

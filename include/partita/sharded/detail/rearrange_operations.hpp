@@ -10,7 +10,6 @@
 #include <partita/rule/sharding/rules/shape.hpp>
 #include <partita/sharded/parts.hpp>
 #include <partita/sharded/reductions.hpp>
-#include <utility>
 #include <vector>
 
 namespace partita {
@@ -47,8 +46,7 @@ class index_mapped_copy {
   }
 
  private:
-  /// Sets the elements of the result that have fixed indices along the dimensions before d. Returns the end of these
-  /// elements.
+  /// Sets the elements of the result at fixed indices of the dimensions before d. Returns the end of these elements.
   template <class T>
   T* copy(const T* x, T* y, std::size_t d, const std::ptrdiff_t* offsets, bool there) const {
     if (d == shape_.size()) {
@@ -62,8 +60,8 @@ class index_mapped_copy {
     return y;
   }
 
-  shape_list shape_;
-  std::vector<std::ptrdiff_t> offsets_;
+  shape_list shape_;                     ///< the shape of the result
+  std::vector<std::ptrdiff_t> offsets_;  ///< in x, for each dimension and index of the result; -1: no source
 };
 
 /// The position of dimension d in the list D of dimensions, counted from 0; the length of D if d is not in D.
@@ -80,10 +78,11 @@ constexpr std::size_t index_in_dimensions(std::size_t d) {
 /// `Op::read_interval(k, interval, n)` is the interval of x that an interval of the result reads.
 template <class Op, std::size_t... D>
 struct rearrangement {
-  static constexpr bool on_integers = true, is_linear = true;
-  static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
+  static constexpr bool on_integers = true, is_linear = true;  ///< accepts integers; may precede a pending sum
+  static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);  ///< the dimensions D, as a bit mask
+  static constexpr std::uint32_t adjoint_reads = 0;                             ///< the adjoint reads extents only
 
+  /// Returns the function that copies a block of x to block y.
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     const Op& op = static_cast<const Op&>(*this);
@@ -92,10 +91,7 @@ struct rearrangement {
       return k == sizeof...(D) ? i : op.source(k, i, x.extents[d]);
     });
   }
-  template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    prepared(x, y)(x.memory, y.memory);
-  }
+  /// The box of x, a tensor with these extents, that box `box` of the result reads.
   short_list<interval> window(short_list<interval> box, const shape_list& x) const {
     std::size_t k = 0;
     const auto read = [&](std::size_t d) {
@@ -106,11 +102,12 @@ struct rearrangement {
     return box;
   }
 };
-/// The rules of an operation that keeps all extents, and of one that changes the extents along the dimensions D.
+/// The rule of an operation along the dimensions D that keeps all extents.
 template <std::size_t... D>
-constexpr partita::rule rule_of_dimensions(const char* name, const shape_span& x) {
+constexpr partita::rule rule_keeping_extents(const char* name, const shape_span& x) {
   return rules::along({static_cast<std::ptrdiff_t>(D)...}, 1, true).named(name)(x);
 }
+/// The rule of an operation that changes the extents along the dimensions D.
 template <std::size_t... D>
 constexpr partita::rule rule_of_resizing(const char* name, const shape_span& x) {
   return rules::slice({static_cast<std::ptrdiff_t>(D)...}).named(name)(x);
@@ -118,7 +115,7 @@ constexpr partita::rule rule_of_resizing(const char* name, const shape_span& x) 
 
 template <std::size_t... D>
 struct flip_operation : rearrangement<flip_operation<D...>, D...> {
-  static constexpr partita::rule rule(const shape_span& x) { return rule_of_dimensions<D...>("flip", x); }
+  static constexpr partita::rule rule(const shape_span& x) { return rule_keeping_extents<D...>("flip", x); }
   std::size_t source(std::size_t, std::size_t i, std::size_t n) const { return n - 1 - i; }
   interval read_interval(std::size_t, interval y, std::size_t n) const { return {n - y.stop, n - y.start}; }
   template <class X>
@@ -129,12 +126,10 @@ struct flip_operation : rearrangement<flip_operation<D...>, D...> {
 
 template <std::size_t... D>
 struct roll_operation : rearrangement<roll_operation<D...>, D...> {
-  static constexpr std::size_t parameters = 1;
-  std::array<std::ptrdiff_t, sizeof...(D)> shifts;
+  static constexpr std::size_t parameters = 1;      ///< the number of data members, which the workers compare
+  std::array<std::ptrdiff_t, sizeof...(D)> shifts;  ///< along each of the dimensions D
 
-  explicit roll_operation(const std::array<std::ptrdiff_t, sizeof...(D)>& given) : shifts(given) {}
-
-  static constexpr partita::rule rule(const shape_span& x) { return rule_of_dimensions<D...>("roll", x); }
+  static constexpr partita::rule rule(const shape_span& x) { return rule_keeping_extents<D...>("roll", x); }
   std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {
     const auto extent = static_cast<std::ptrdiff_t>(n);
     return (i + static_cast<std::size_t>((extent - shifts[k] % extent) % extent)) % n;
@@ -147,16 +142,14 @@ struct roll_operation : rearrangement<roll_operation<D...>, D...> {
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
     std::array<std::ptrdiff_t, sizeof...(D)> back = shifts;
     for (std::ptrdiff_t& one : back) one = -one;
-    return apply_op(roll_operation(back), dy);
+    return apply_op(roll_operation{{}, back}, dy);
   }
 };
 
 template <std::size_t... D>
 struct tile_operation : rearrangement<tile_operation<D...>, D...> {
-  static constexpr std::size_t parameters = 1;
-  std::array<std::size_t, sizeof...(D)> repeats;
-
-  explicit tile_operation(const std::array<std::size_t, sizeof...(D)>& given) : repeats(given) {}
+  static constexpr std::size_t parameters = 1;    ///< the number of data members, which the workers compare
+  std::array<std::size_t, sizeof...(D)> repeats;  ///< the number of copies along each of the dimensions D
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("tile", x); }
   shape_list result_extents(const shape_span& x) const {
@@ -195,13 +188,9 @@ struct strided_operation;
 /// The adjoint of a strided slice, which places the elements of dy with zeros between them.
 template <std::size_t... D>
 struct insert_zeros_operation : rearrangement<insert_zeros_operation<D...>, D...> {
-  static constexpr std::size_t parameters = 2;
-  std::array<index_progression, sizeof...(D)> indices;
-  std::array<std::size_t, sizeof...(D)> extents;
-
-  insert_zeros_operation(const std::array<index_progression, sizeof...(D)>& given,
-                         const std::array<std::size_t, sizeof...(D)>& final_extents)
-      : indices(given), extents(final_extents) {}
+  static constexpr std::size_t parameters = 2;          ///< the number of data members, which the workers compare
+  std::array<index_progression, sizeof...(D)> indices;  ///< the indices of the result to which the elements move
+  std::array<std::size_t, sizeof...(D)> extents;        ///< the extents of the result along the dimensions D
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("spread", x); }
   shape_list result_extents(const shape_span& x) const {
@@ -225,15 +214,13 @@ struct insert_zeros_operation : rearrangement<insert_zeros_operation<D...>, D...
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
-    return apply_op(strided_operation<D...>(indices), dy);
+    return apply_op(strided_operation<D...>{{}, indices}, dy);
   }
 };
 template <std::size_t... D>
 struct strided_operation : rearrangement<strided_operation<D...>, D...> {
-  static constexpr std::size_t parameters = 1;
-  std::array<index_progression, sizeof...(D)> indices;
-
-  explicit strided_operation(const std::array<index_progression, sizeof...(D)>& given) : indices(given) {}
+  static constexpr std::size_t parameters = 1;          ///< the number of data members, which the workers compare
+  std::array<index_progression, sizeof...(D)> indices;  ///< the indices of x that are taken along the dimensions D
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("strided_slice", x); }
   shape_list result_extents(const shape_span& x) const {
@@ -258,16 +245,16 @@ struct strided_operation : rearrangement<strided_operation<D...>, D...> {
   }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
-    return apply_op(insert_zeros_operation<D...>(indices, {x.extents()[D]...}), dy);
+    return apply_op(insert_zeros_operation<D...>{{}, indices, {x.extents()[D]...}}, dy);
   }
 };
 
 template <std::size_t... D>
 struct expand_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;
-  static constexpr std::size_t parameters = 1;
-  std::array<std::size_t, sizeof...(D)> target_extents;
+  static constexpr bool on_integers = true;              ///< accepts integers
+  static constexpr std::uint32_t adjoint_reads = 0;      ///< the adjoint reads extents only
+  static constexpr std::size_t parameters = 1;           ///< the number of data members, which the workers compare
+  std::array<std::size_t, sizeof...(D)> target_extents;  ///< of the result, along the dimensions D
 
   static constexpr partita::rule rule(const shape_span& x) {
     partita::rule r;
@@ -293,10 +280,6 @@ struct expand_operation {
       return index_in_dimensions<D...>(d) < sizeof...(D) ? std::size_t{0} : i;
     });
   }
-  template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
-    prepared(x, y)(x.memory, y.memory);
-  }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {
     return sum(dy, dimensions<D...>, keep_dimensions);
@@ -306,10 +289,10 @@ struct expand_operation {
 /// Keeps the elements on one side of a diagonal of the last two dimensions, and sets the others to 0.
 template <bool Lower>
 struct triangle_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;
-  static constexpr std::size_t parameters = 1;
-  std::ptrdiff_t diagonal = 0;
+  static constexpr bool on_integers = true;          ///< accepts integers
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< the adjoint reads extents only
+  static constexpr std::size_t parameters = 1;       ///< the number of data members, which the workers compare
+  std::ptrdiff_t diagonal = 0;                       ///< column - row of the elements on the diagonal
 
   static constexpr partita::rule rule(const shape_span& x) {
     return rules::elementwise.named(Lower ? "tril" : "triu")(x).with(linearity::additive);
@@ -353,13 +336,6 @@ struct unsqueeze_operation {
   }
   applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::reshape}; }
 };
-
-template <std::size_t>
-using shift_in_dimension = std::ptrdiff_t;
-template <std::size_t>
-using count_in_dimension = std::size_t;
-template <std::size_t>
-using progression_in_dimension = index_progression;
 
 /// Whether X has at least two dimensions, as far as its type shows.
 template <class X>

@@ -92,7 +92,7 @@ class announced_movement {
         target_(to),
         extents_(extents),
         max_bytes_(most_bytes),
-        old_bytes_(run_state.movement_totals.bytes) {
+        bytes_before_(run_state.movement_totals.bytes) {
     if (run_state.is_dry_run) {
       if (run_state.log != nullptr) run_state.log->push_back(make_log_entry(bytes));
     } else if (run_state.steps != nullptr) {
@@ -106,9 +106,9 @@ class announced_movement {
     }
   }
   /// Logs the bytes that this worker has received. To be called after the exchanges of the movement.
-  void done() const {
+  void log_received_bytes() const {
     if (run_state.log != nullptr && !run_state.is_dry_run && run_state.steps == nullptr)
-      run_state.log->push_back(make_log_entry(run_state.movement_totals.bytes - old_bytes_));
+      run_state.log->push_back(make_log_entry(run_state.movement_totals.bytes - bytes_before_));
   }
 
  private:
@@ -116,10 +116,10 @@ class announced_movement {
     return {text(call_name_), run_state.is_backward, source_, target_, extents_, bytes, max_bytes_, is_complex<T>};
   }
 
-  const char* call_name_;
-  const sharding &source_, &target_;
-  const shape_list& extents_;
-  std::size_t max_bytes_, old_bytes_;
+  const char* call_name_;                 ///< the operation that needs the movement
+  const sharding &source_, &target_;      ///< the layouts before and after the movement
+  const shape_list& extents_;             ///< the extents of the tensor
+  std::size_t max_bytes_, bytes_before_;  ///< the most of any worker; of this worker before the movement
 };
 /// Executes a planned exchange of a movement, or adds it as a step to a program that is being bound.
 template <class T>
@@ -135,15 +135,11 @@ tensor_block<T> exchange_block(bound_mesh& on, const tensor_block<T>& x, const r
                                const shape_list& shape, pending_reduction kind, std::size_t divisor) {
   const shape_list mine = shape_of_box(on.box(e.to, shape));
   const std::size_t parts = e.summands();
-  if (parts == 1) {
-    tensor_block<T> y(mine, on.memory());
-    move_boxes(on, on.plan_exchange<T>(e, shape), x, y);
-    return y;
-  }
-  shape_list staged{parts};
-  for (const std::size_t extent : mine) staged.push_back(extent);
-  const tensor_block<T> all(staged, on.memory());
+  shape_list received = parts == 1 ? shape_list() : shape_list{parts};
+  for (const std::size_t extent : mine) received.push_back(extent);
+  tensor_block<T> all(received, on.memory());
   move_boxes(on, on.plan_exchange<T>(e, shape), x, all);
+  if (parts == 1) return all;
   tensor_block<T> y(mine, on.memory());
   if (!on.active()) return y;
   run_step({all}, y, [=, n = y.size()](const T* const* from, T* to) { combine(kind, parts, divisor, from[0], n, to); });
@@ -183,7 +179,7 @@ tensor_block<T> make_partial_block(const bound_mesh& on, const tensor_block<T>& 
 
 /// The most bytes that any worker receives in a reshard.
 template <class T>
-std::size_t planned_bytes(bound_mesh& on, const sharding& from, const sharding& to, const shape_list& shape) {
+std::size_t max_reshard_bytes(bound_mesh& on, const sharding& from, const sharding& to, const shape_list& shape) {
   if (have_same_block(from, to)) return 0;
   return on.plan_reshard<T>(drop_trivial_axes(layout_of(from)), drop_trivial_axes(layout_of(to)), shape)
       ->max_received_bytes;
@@ -217,7 +213,7 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
     // 2. Make all workers agree on the reshard, and execute the steps of its plan.
     const announced_movement<T> one(on, "reshard", source, target, shape, plan->received_bytes);
     const tensor_block<T> y = run_reshard_steps(on, x, source, target, *plan, shape);
-    one.done();
+    one.log_received_bytes();
     return y;
   });
 }
@@ -225,7 +221,7 @@ tensor_block<T> resharded(bound_mesh& on, const tensor_block<T>& x, const shardi
 #define PARTITA_INSTANTIATE_BLOCK_RESHARD(EXTERN, T)                                                                  \
   EXTERN template tensor_block<T> crop<T>(const tensor_block<T>&, const short_list<interval>&,                        \
                                           const short_list<interval>&);                                               \
-  EXTERN template std::size_t planned_bytes<T>(bound_mesh&, const sharding&, const sharding&, const shape_list&);     \
+  EXTERN template std::size_t max_reshard_bytes<T>(bound_mesh&, const sharding&, const sharding&, const shape_list&); \
   EXTERN template tensor_block<T> resharded<T>(bound_mesh&, const tensor_block<T>&, const sharding&, const sharding&, \
                                                const shape_list&);
 PARTITA_FOR_EACH_USUAL_ELEMENT(PARTITA_INSTANTIATE_BLOCK_RESHARD, extern)

@@ -13,6 +13,7 @@
 
 namespace partita::detail {
 
+/// The sum of two contributions to a cotangent, in the layout of a.
 template <class T>
 sharded_tensor<T> add_tensors(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
   const scoped_name name("cotangent");
@@ -22,16 +23,17 @@ sharded_tensor<T> add_tensors(const sharded_tensor<T>& a, const sharded_tensor<T
 }
 /// Makes a cotangent of y without elements, with the layout of cotangents of y, for a dry run.
 template <class T>
-sharded_tensor<T> cotangent_of(const sharded_tensor<T>& y) {
+sharded_tensor<T> dry_run_cotangent(const sharded_tensor<T>& y) {
   const auto& s = *y.state();
   const sharding cotangent_layout = s.on ? cotangent_sharding(s.layout) : s.layout;
   return tensor_of(s.on, cotangent_layout, s.extents,
                    new_block<T>(s.on ? shape_of_box(s.on->box(cotangent_layout, s.extents)) : s.extents));
 }
-/// Adds a contribution to the cotangent of a tape node. Contributions with equal layouts are summed before they are
-/// resharded, so that only their sum moves.
+/// Adds a contribution, unless it is an empty tensor, to the cotangent of a tape node. Contributions with equal layouts
+/// are summed before they are resharded, so that only their sum moves.
 template <class T>
 void add_cotangent(tape_node<T>& node, const sharded_tensor<T>& dx) {
+  if (dx.state() == nullptr) return;
   for (sharded_tensor<T>& one : node.contributions)
     if (one.layout().same_layout(dx.layout())) {
       one = add_tensors(one, detach(dx));
@@ -45,15 +47,13 @@ void add_cotangent(tape_node<T>& node, const sharded_tensor<T>& dx) {
 template <class T>
 void complete_cotangent(tape_node<T>& node) {
   const scoped_name name("cotangent");
-  if (node.keeps_contribution_layout && node.contributions.size() == 1) {
-    node.cotangent = std::move(node.contributions[0]);
-    node.contributions.clear();
-  }
-  for (const sharded_tensor<T>& one : node.contributions) {
-    const sharded_tensor<T> there = one.state()->on ? reshard(one, cotangent_sharding(node.layout)) : one;
+  const std::vector<sharded_tensor<T>> contributions = std::exchange(node.contributions, {});
+  const bool keeps_layout = node.keeps_contribution_layout && contributions.size() == 1;
+  for (const sharded_tensor<T>& one : contributions) {
+    const bool moves = one.state()->on && !keeps_layout;
+    const sharded_tensor<T> there = moves ? reshard(one, cotangent_sharding(node.layout)) : one;
     node.cotangent = node.cotangent.state() == nullptr ? there : add_tensors(node.cotangent, there);
   }
-  node.contributions.clear();
 }
 
 /// Whether the contributions to the cotangent of a tape node are passed on one by one, without a sum. A node of a
@@ -66,12 +66,12 @@ bool passes_contributions_unsummed(const tape_node<T>& node) {
   const sharding there = cotangent_sharding(node.layout), target = cotangent_sharding(node.operands[0]->layout);
   std::size_t bytes_apart = 0, bytes_together = 0;
   for (const sharded_tensor<T>& one : node.contributions) {
-    bytes_apart += planned_bytes<T>(*one.state()->on, one.layout(), target, one.extents());
-    bytes_together += planned_bytes<T>(*one.state()->on, one.layout(), there, one.extents());
+    bytes_apart += max_reshard_bytes<T>(*one.state()->on, one.layout(), target, one.extents());
+    bytes_together += max_reshard_bytes<T>(*one.state()->on, one.layout(), there, one.extents());
   }
   if (!node.contributions.empty()) {
     const auto& first = node.contributions[0];
-    bytes_together += planned_bytes<T>(*first.state()->on, there, target, first.extents());
+    bytes_together += max_reshard_bytes<T>(*first.state()->on, there, target, first.extents());
   }
   return bytes_apart < bytes_together;
 }
@@ -112,35 +112,33 @@ class ready_nodes {
     if (--node->uses > 0) return;
     if (!passes_contributions_unsummed(*node)) complete_cotangent(*node);
     if (node->backward || node->other_operands)
-      steps_.push(
+      queue_.push(
           {node->order, node, [](void* one, ready_nodes& pass) { pass.process(*static_cast<tape_node<T>*>(one)); }});
   }
-  template <class T>
-  static void contribute(tape_node<T>& to, const sharded_tensor<T>& dx) {
-    if (dx.state() != nullptr) add_cotangent(to, dx);
-  }
+  /// Processes nodes until the queue is empty.
   void run() {
-    while (!steps_.empty()) {
-      const step now = steps_.top();
-      steps_.pop();
+    while (!queue_.empty()) {
+      const queued_node now = queue_.top();
+      queue_.pop();
       now.process(now.node.get(), *this);
     }
   }
 
  private:
-  struct step {
-    std::uint64_t order;
-    std::shared_ptr<void> node;
-    void (*process)(void*, ready_nodes&);
-    bool operator<(const step& other) const { return order < other.order; }
+  struct queued_node {
+    std::uint64_t order;                   ///< the number of the node in the order of creation
+    std::shared_ptr<void> node;            ///< a tape_node of any element type
+    void (*process)(void*, ready_nodes&);  ///< calls process() for the type of the node
+    bool operator<(const queued_node& other) const { return order < other.order; }
   };
 
+  /// Adds the contributions of a node to the cotangents of its operands, and releases what the node kept.
   template <class T>
   void process(tape_node<T>& now) {
     // Pass contributions that were not summed to the operand one by one; see passes_contributions_unsummed.
-    for (const sharded_tensor<T>& dy : now.contributions) contribute(*now.operands[0], now.backward(0, dy));
+    for (const sharded_tensor<T>& dy : now.contributions) add_cotangent(*now.operands[0], now.backward(0, dy));
     for (std::size_t i = 0; i < now.operands.size() && now.cotangent.state() != nullptr; ++i)
-      if (now.operands[i]) contribute(*now.operands[i], now.backward(i, now.cotangent));
+      if (now.operands[i]) add_cotangent(*now.operands[i], now.backward(i, now.cotangent));
     const auto other_operands = std::exchange(now.other_operands, nullptr);
     if (other_operands) other_operands->propagate_cotangent(now.cotangent, *this);
     // Release the blocks that the node kept, and count one use of each operand as done.
@@ -153,7 +151,7 @@ class ready_nodes {
       if (operand) count_use(operand);
   }
 
-  std::priority_queue<step> steps_;
+  std::priority_queue<queued_node> queue_;  ///< the node created last is first
 };
 
 /// Runs the backward pass from a result whose cotangent is `seed`, through the tape nodes created after the first
@@ -166,7 +164,7 @@ void run_backward(const sharded_tensor<T>& y, const sharded_tensor<T>& seed, std
   count_node_uses(y.state()->node, tape_nodes_before);
   // 2. Make `seed` the cotangent of the result, with which the backward pass begins.
   ready_nodes<std::conditional_t<true, void, T>> pass;
-  pass.contribute(*y.state()->node, seed);
+  add_cotangent(*y.state()->node, seed);
   pass.count_use(y.state()->node);
   // 3. Process the nodes whose cotangents are complete, always the node created last first.
   pass.run();

@@ -12,8 +12,7 @@
 
 namespace partita::detail {
 
-/// The rule for operands and a result of shape [n, c, ...], which does not shard features; sharded ones are read in
-/// windows.
+/// The rule for tensors of shape [n, c, ...], which does not shard features; sharded features are read in windows.
 constexpr partita::rule rule_of_samples(const char* name, std::size_t operands, std::size_t rank) {
   partita::rule r;
   const std::size_t n = r.add_factor(dynamic, 'n'), c = r.add_factor(dynamic, 'c');
@@ -28,10 +27,11 @@ constexpr partita::rule rule_of_samples(const char* name, std::size_t operands, 
 /// The taps of a pooling or interpolation rule, for a tensor with extents `input_extents`.
 template <class Rule, std::size_t Rank>
 struct sampling_of_blocks {
-  Rule sampling_rule;
-  std::array<std::size_t, Rank> input_extents{};
+  Rule sampling_rule;                             ///< the pooling or interpolation
+  std::array<std::size_t, Rank> input_extents{};  ///< the extents of the whole input
 
   std::uint64_t fingerprint() const { return hasher(sampling_rule.fingerprint()).mix(input_extents).value(); }
+  /// The taps of these outputs along dimension d.
   taps taps_of(std::size_t d, interval outputs) const { return sampling_rule.taps_of(d, outputs, input_extents[d]); }
   /// The box of inputs that a box of outputs reads, along the features.
   short_list<interval> input_intervals(const short_list<interval>& y) const {
@@ -67,10 +67,11 @@ struct sampling_of_blocks {
     return by;
   }
   /// The box of the inputs that a box of outputs reads, along all dimensions.
-  short_list<interval> input_box(const short_list<interval>& y) const {
-    short_list<interval> all{y[0], y[1]};
-    for (const interval one : input_intervals(y)) all.push_back(one);
-    return all;
+  short_list<interval> input_box(const short_list<interval>& y) const { return with_features(y, input_intervals(y)); }
+  /// Replaces the intervals of a box along the features by the intervals `features`.
+  static short_list<interval> with_features(short_list<interval> box, const short_list<interval>& features) {
+    for (std::size_t d = 2; d < Rank; ++d) box[d] = features[d - 2];
+    return box;
   }
 };
 
@@ -94,17 +95,19 @@ struct sample_adjoint_operation;
 /// The operation whose outputs are weighted sums of the elements of their windows (taps).
 template <class Rule, std::size_t Rank>
 struct sample_operation {
-  static constexpr bool on_complex = false;
-  static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;
-  static constexpr std::size_t anchor = 1;
-  static constexpr std::size_t parameters = 1;
-  sampling_of_blocks<Rule, Rank> sampling;
+  static constexpr bool on_complex = false;                        ///< whether complex elements are accepted
+  static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;  ///< operand masks: read in windows, read by adjoint
+  static constexpr std::size_t anchor = 1;      ///< tensor 1, the result, whose blocks determine the windows
+  static constexpr std::size_t parameters = 1;  ///< the number of data members, which the workers compare
+  sampling_of_blocks<Rule, Rank> sampling;      ///< the sampling rule and the extents of the input
 
   static constexpr partita::rule rule(const shape_span&) { return rule_of_samples("sample", 1, Rank); }
   shape_list result_extents(const shape_span&) const { return sampling.sampling_rule.outputs(sampling.input_extents); }
+  /// The box of inputs, along the features, that box y of the outputs reads.
   short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
     return sampling.input_intervals(y);
   }
+  /// Returns a function that computes block y from the memory of block x.
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     return [by = sampling.local_taps_of(y.box, x.box), n = y.size(), room = taps_buffers<T>()](const T* from,
@@ -119,16 +122,18 @@ struct sample_operation {
 };
 template <class Rule, std::size_t Rank>
 struct sample_adjoint_operation {
-  static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;
-  static constexpr std::size_t anchor = 1;
-  static constexpr std::size_t parameters = 1;
-  sampling_of_blocks<Rule, Rank> sampling;
+  static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;  ///< operand masks: read in windows, read by adjoint
+  static constexpr std::size_t anchor = 1;      ///< tensor 1, the result, whose blocks determine the windows
+  static constexpr std::size_t parameters = 1;  ///< the number of data members, which the workers compare
+  sampling_of_blocks<Rule, Rank> sampling;      ///< the sampling rule and the extents of the input
 
   static constexpr partita::rule rule(const shape_span&) { return rule_of_samples("gradient of samples", 1, Rank); }
   shape_list result_extents(const shape_span&) const { return sampling.input_extents; }
+  /// The box of outputs, along the features, whose cotangents box x of the inputs reads.
   short_list<interval> window(std::size_t, const short_list<interval>& x, const shape_span&) const {
     return sampling.output_intervals(x);
   }
+  /// Returns a function that computes block dx from the memory of block dy.
   template <class T>
   auto prepared(const tensor_part<const T>& dy, const tensor_part<T>& dx) const {
     const auto cells = sampling.input_box(dy.box);
@@ -151,19 +156,21 @@ struct max_pool_backward_operation;
 /// The operation whose outputs are the largest elements of their windows (taps).
 template <class Rule, std::size_t Rank>
 struct max_pool_operation {
-  static constexpr bool on_complex = false;
-  static constexpr std::uint32_t windowed = 1, adjoint_reads = 1;
-  static constexpr std::size_t anchor = 1;
-  static constexpr std::size_t parameters = 1;
-  sampling_of_blocks<Rule, Rank> sampling;
+  static constexpr bool on_complex = false;                        ///< whether complex elements are accepted
+  static constexpr std::uint32_t windowed = 1, adjoint_reads = 1;  ///< operand masks: read in windows, read by adjoint
+  static constexpr std::size_t anchor = 1;      ///< tensor 1, the result, whose blocks determine the windows
+  static constexpr std::size_t parameters = 1;  ///< the number of data members, which the workers compare
+  sampling_of_blocks<Rule, Rank> sampling;      ///< the sampling rule and the extents of the input
 
   static constexpr partita::rule rule(const shape_span&) {
     return rule_of_samples("max_pool", 1, Rank).with(linearity::none);
   }
   shape_list result_extents(const shape_span&) const { return sampling.sampling_rule.outputs(sampling.input_extents); }
+  /// The box of inputs, along the features, that box y of the outputs reads.
   short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
     return sampling.input_intervals(y);
   }
+  /// Returns a function that computes block y from the memory of block x.
   template <class T>
   auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
     return [by = sampling.local_taps_of(y.box, x.box), n = y.size(), largest = max_of_taps()](const T* from,
@@ -180,27 +187,25 @@ struct max_pool_operation {
 /// again, so that their indices need neither memory nor communication.
 template <class Rule, std::size_t Rank>
 struct max_pool_backward_operation {
-  static constexpr std::uint32_t windowed = 3;
-  static constexpr std::size_t anchor = 2;
-  static constexpr std::size_t parameters = 1;
-  sampling_of_blocks<Rule, Rank> sampling;
+  static constexpr std::uint32_t windowed = 3;  ///< a mask of the operands that are read in windows: both
+  static constexpr std::size_t anchor = 2;      ///< tensor 2, the result, whose blocks determine the windows
+  static constexpr std::size_t parameters = 1;  ///< the number of data members, which the workers compare
+  sampling_of_blocks<Rule, Rank> sampling;      ///< the sampling rule and the extents of the input
 
   static constexpr partita::rule rule(const shape_span&) {
     return rule_of_samples("gradient of max_pool", 2, Rank).linear_in({0});
   }
   shape_list result_extents(const shape_span&) const { return sampling.input_extents; }
+  /// The box, along the features, of operand i (0: dy, 1: the images) that box x of the result reads.
   short_list<interval> window(std::size_t i, const short_list<interval>& x, const shape_span&) const {
-    auto outputs = sampling.output_intervals(x);
-    if (i == 0) return outputs;
-    short_list<interval> y{x[0], x[1]};
-    for (const interval one : outputs) y.push_back(one);
-    return sampling.input_intervals(y);
+    const auto outputs = sampling.output_intervals(x);
+    return i == 0 ? outputs : sampling.input_intervals(sampling.with_features(x, outputs));
   }
+  /// Returns a function that computes block dx from the memory of blocks dy and x.
   template <class T>
   auto prepared(const tensor_part<const T>& dy, const tensor_part<const T>& x, const tensor_part<T>& dx) const {
     // dy may contain outputs that do not read cells of dx; x may lack their inputs.
-    short_list<interval> y{dx.box[0], dx.box[1]};
-    for (const interval one : sampling.output_intervals(dx.box)) y.push_back(one);
+    const auto y = sampling.with_features(dx.box, sampling.output_intervals(dx.box));
     const shape_list shape = shape_of_box(y);
     shape_list from;
     for (std::size_t d = 0; d < Rank; ++d) from.push_back(shape_size(shape) == 0 ? 0 : y[d].start - dy.box[d].start);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -36,25 +35,25 @@ sharded_tensor<T> with_own_tape_node(const sharded_tensor<T>& x) {
   return y;
 }
 
+/// One scan with a gradient: the steps of the forward pass, and those that the backward pass computes again.
 template <class T>
 class scan_run {
  public:
   scan_run(scan_step<T> step, state_list<T> initial, std::size_t n, const scan_options& options)
-      : step_(std::move(step)), initial_states_(std::move(initial)), sweeps_(scan_schedule(n, options)) {}
+      : step_(std::move(step)), initial_state_(std::move(initial)), sweeps_(scan_schedule(n, options)) {}
 
-  /// Runs the scan and returns its last state. `parameters` are the tape nodes of the parameters, null for one without
-  /// a gradient.
+  /// Runs the scan and returns its last state. `parameters` are the parameters' tape nodes, null without a gradient.
   static state_list<T> forward(const std::shared_ptr<scan_run>& run,
                                const std::vector<std::shared_ptr<tape_node<T>>>& parameters) {
-    if (run->sweeps_.empty()) return run->initial_states_;
+    if (run->sweeps_.empty()) return run->initial_state_;
     const scan_sweep& first = run->sweeps_[0];
-    if (first.begin == 0) return run->record(first, run->initial_states_);
+    if (first.begin == 0) return run->record(first, run->initial_state_);
     // 1. Compute the steps of which the tape keeps no values. The backward function of one tape node repeats them.
     state_list<T> start;
-    for (const auto& x : run->initial_states_) start.push_back(detach(x));
+    for (const auto& x : run->initial_state_) start.push_back(detach(x));
     start = run->advance(first, std::move(start));
     const auto node = new_tape_node<T>(start[0].layout());
-    for (const auto& x : run->initial_states_) node->operands.push_back(x.state()->node);
+    for (const auto& x : run->initial_state_) node->operands.push_back(x.state()->node);
     node->operands.insert(node->operands.end(), parameters.begin(), parameters.end());
     node->keeps_contribution_layout = true;  // the value of its cotangent is not used
     node->kept_blocks.record();
@@ -82,8 +81,8 @@ class scan_run {
 
  private:
   struct checkpoint {
-    state_list<T> tensors;
-    tape_blocks kept_blocks{};
+    state_list<T> tensors;      ///< the state before a step
+    tape_blocks kept_blocks{};  ///< counts the blocks of `tensors` as memory of the tape
   };
 
   /// Computes the steps of a sweep from `resume_step` to `begin` without recording them, and keeps the states before
@@ -103,10 +102,9 @@ class scan_run {
     checkpoint& one = checkpoints_.emplace_back();
     one.tensors = state;
     one.kept_blocks.record();
-    for (const auto& x : state)
-      if (const auto& block = x.state()->block; block.data() != nullptr)
-        one.kept_blocks.hold_block(block.data(), block.size() * sizeof(T));
+    for (const auto& x : state) one.kept_blocks.hold_block(x.data(), x.size() * sizeof(T));
   }
+  /// Computes the steps from `begin` to `end` of a sweep, and records them on the tape.
   state_list<T> record(const scan_sweep& sweep, state_list<T> state) {
     for (std::size_t i = sweep.begin; i < sweep.end; ++i) {
       if (i > sweep.begin)
@@ -126,7 +124,7 @@ class scan_run {
       if (sweep.resume_step == sweep.begin) checkpoints_.pop_back();
       state = advance(sweep, std::move(state));
       // 2. Record this sweep's steps of the scan on the tape, and run their backward pass.
-      if (sweep.begin == 0) state = initial_states_;
+      if (sweep.begin == 0) state = initial_state_;
       else
         for (auto& x : state) {
           x = parameter_of(x);
@@ -139,32 +137,26 @@ class scan_run {
     }
     sweeps_.clear();
   }
+  /// Runs the backward pass of recorded steps, whose last state is y, from the contributions to its cotangent.
   void run_adjoint(const state_list<T>& y) {
     backward_pass pass;
     for (const auto& one : y)
       if (one.state()->node) count_node_uses(one.state()->node, 0);
     for (std::size_t j = y.size(); j-- > 0;)  // in the order of the nodes that `with_own_tape_node` makes
       for (const auto& dy : std::exchange(contributions_[j], {}))
-        if (y[j].state()->node) pass.contribute(*y[j].state()->node, dy);
+        if (y[j].state()->node) add_cotangent(*y[j].state()->node, dy);
     for (const auto& one : y)
       if (one.state()->node) pass.count_use(one.state()->node);
     pass.run();
   }
 
-  scan_step<T> step_;
-  state_list<T> initial_states_;
-  std::vector<scan_sweep> sweeps_;
+  scan_step<T> step_;  ///< computes one step
+  state_list<T> initial_state_;
+  std::vector<scan_sweep> sweeps_;  ///< the first is executed in the forward pass, the others in the backward pass
   std::list<checkpoint> checkpoints_{};
   std::vector<state_list<T>> contributions_;  ///< for each tensor of a state, the contributions to its cotangent
   bool has_contributions_ = false;            ///< whether there are contributions
 };
-
-/// Runs n steps of a scan and returns the last state. The options must not have a memory limit.
-template <class T>
-state_list<T> forward_scan(const scan_step<T>& step, const state_list<T>& initial, std::size_t n,
-                           const scan_options& options, const std::vector<std::shared_ptr<tape_node<T>>>& parameters) {
-  return scan_run<T>::forward(std::make_shared<scan_run<T>>(step, initial, n, options), parameters);
-}
 
 /// The bytes that one recorded step keeps on the tape of this worker.
 template <class T>

@@ -14,8 +14,8 @@ namespace partita::detail {
 
 /// An array of indices, with its extents, of which every worker has a copy.
 struct known_indices {
-  std::shared_ptr<const std::vector<std::size_t>> values;
-  shape_list extents{};
+  std::shared_ptr<const std::vector<std::size_t>> values;  ///< the indices, in C order
+  shape_list extents{};                                    ///< the extents of the array
 
   std::uint64_t fingerprint() const { return hasher().mix(*values).mix(extents).value(); }
 };
@@ -36,8 +36,8 @@ void for_each_label(const std::vector<std::size_t>& labels, const short_list<int
     f(k, labels[at]);
   }
 }
-/// Calls f for each index that belongs to a block. The dimensions of the index array are the dimensions D, D + 1, … of
-/// the block.
+/// Calls f(k, index) for the k-th index, from 0, that belongs to a block. The dimensions of the index array are the
+/// dimensions D, D + 1, … of the block.
 template <std::size_t D, class T, class F>
 void for_each_index(const known_indices& indices, const tensor_part<T>& block, F f) {
   short_list<interval> rows;
@@ -45,16 +45,19 @@ void for_each_index(const known_indices& indices, const tensor_part<T>& block, F
   for_each_label(*indices.values, rows, indices.extents, f);
 }
 
+template <std::size_t D, std::size_t Rank, bool Cut = false>
+struct take_operation;
+
 /// The adjoint of take_operation, which adds each row of dy to the row that it was taken from. If `Cut` is true,
 /// dimension D of the result may be sharded, and a worker ignores the rows of dy that belong to other workers' rows of
 /// the result.
 template <std::size_t D, std::size_t Rank, bool Cut>
 struct take_adjoint_op {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
-  static constexpr std::size_t parameters = 2;
-  known_indices indices;
-  std::size_t extent;
+  static constexpr bool on_integers = true;          ///< accepts integers
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< the adjoint reads extents only
+  static constexpr std::size_t parameters = 2;       ///< the number of data members, which the workers compare
+  known_indices indices;                             ///< the rows of the result to which the rows of dy are added
+  std::size_t extent;                                ///< the extent of dimension D of the result
 
   static constexpr partita::rule rule(const shape_span& dy) {
     partita::rule r;
@@ -88,7 +91,9 @@ struct take_adjoint_op {
     });
   }
   template <class X>
-  X adjoint(std::size_t, const X& dx, const X&, const X&) const;
+  X adjoint(std::size_t, const X& dx, const X&, const X&) const {
+    return apply_op(take_operation<D, Rank, Cut>{indices}, dx);
+  }
 
  private:
   static constexpr void add_indexed_dimension(partita::rule& r) {
@@ -99,12 +104,12 @@ struct take_adjoint_op {
 
 /// Takes the elements at indices along dimension D. If this dimension may be sharded (`Cut`), a worker has 0 for the
 /// elements that it does not hold, and the result is a partial sum.
-template <std::size_t D, std::size_t Rank, bool Cut = false>
+template <std::size_t D, std::size_t Rank, bool Cut>
 struct take_operation {
-  static constexpr bool on_integers = true;
-  static constexpr std::uint32_t adjoint_reads = 0;  // the adjoint reads extents only
-  static constexpr std::size_t parameters = 1;
-  known_indices indices;
+  static constexpr bool on_integers = true;          ///< accepts integers
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< the adjoint reads extents only
+  static constexpr std::size_t parameters = 1;       ///< the number of data members, which the workers compare
+  known_indices indices;                             ///< the rows of x that are taken
 
   static constexpr partita::rule rule(const shape_span& x) {
     partita::rule r;
@@ -147,10 +152,5 @@ struct take_operation {
     return apply_op(take_adjoint_op<D, Rank, Cut>{indices, x.extents()[D]}, dy);
   }
 };
-template <std::size_t D, std::size_t Rank, bool Cut>
-template <class X>
-X take_adjoint_op<D, Rank, Cut>::adjoint(std::size_t, const X& dx, const X&, const X&) const {
-  return apply_op(take_operation<D, Rank, Cut>{indices}, dx);
-}
 
 }  // namespace partita::detail

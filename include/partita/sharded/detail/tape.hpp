@@ -18,12 +18,13 @@ using cotangent_function = std::function<sharded_tensor<T>(std::size_t i, const 
 
 template <class>
 class ready_nodes;
-using backward_pass = ready_nodes<void>;
+using backward_pass = ready_nodes<void>;  ///< a running backward pass; see run_backward.hpp
 
 /// The operands of a tape node that have another element type than its value; see convert_elements.hpp.
 template <class T>
 struct other_type_operands {
   virtual ~other_type_operands() = default;
+  /// Calls detail::count_node_uses() for the tape node of each operand.
   virtual void count_node_uses(std::uint64_t tape_nodes_before) = 0;
   /// Computes contributions to the cotangents of the operands from the cotangent of the value, which is empty if
   /// nothing contributed to it.
@@ -33,23 +34,21 @@ struct other_type_operands {
 /// The tape node of a value. Nodes are numbered in the order of creation, which is a topological order.
 template <class T>
 struct tape_node {
-  std::uint64_t order = 0;
+  std::uint64_t order = 0;                             ///< the number of the node, from 1
   sharding layout{};                                   ///< the layout of the value
   std::vector<std::shared_ptr<tape_node>> operands{};  ///< null for each operand without a gradient
-  cotangent_function<T> backward{};
-  bool is_reshard = false;                         ///< whether the value is its only operand, resharded
-  bool keeps_contribution_layout = false;          ///< whether the outer tape node reshards the cotangent
-  bool passes_on_contributions = false;            ///< whether contributions are passed on without a sum
-  std::size_t uses = 0;                            ///< uses that have not contributed to the cotangent yet
-  std::vector<sharded_tensor<T>> contributions{};  ///< the contributions to the cotangent, one per layout
-  sharded_tensor<T> cotangent{};
-  tape_blocks kept_blocks{};                                 ///< the blocks that `backward` reads
+  cotangent_function<T> backward{};                    ///< null for a parameter, and with other_operands
+  bool is_reshard = false;                             ///< whether the value is its only operand, resharded
+  bool keeps_contribution_layout = false;              ///< whether the outer tape node reshards the cotangent
+  bool passes_on_contributions = false;                ///< whether contributions are passed on without a sum
+  std::size_t uses = 0;                                ///< uses that have not contributed to the cotangent yet
+  std::vector<sharded_tensor<T>> contributions{};      ///< the contributions to the cotangent, one per layout
+  sharded_tensor<T> cotangent{};                       ///< the sum of the contributions; empty until it is complete
+  tape_blocks kept_blocks{};                           ///< the blocks that `backward` reads
   std::shared_ptr<other_type_operands<T>> other_operands{};  ///< null unless operands have another element type
 
-  void hold_block(const sharded_tensor<T>& x) {
-    const auto& block = x.state()->block;
-    kept_blocks.hold_block(block.data(), block.data() == nullptr ? 0 : block.size() * sizeof(T));
-  }
+  /// Counts the block of x as memory that this node keeps alive.
+  void hold_block(const sharded_tensor<T>& x) { kept_blocks.hold_block(x.data(), x.size() * sizeof(T)); }
 };
 
 template <class T>

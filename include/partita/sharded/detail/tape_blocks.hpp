@@ -11,15 +11,15 @@ namespace partita {
 /// What the tape of this thread keeps for the backward pass: tape nodes, and the blocks that they read. A block that
 /// several nodes read counts once; a block that the program also holds counts, too.
 struct tape_contents {
-  std::size_t records = 0;  ///< tape nodes, and states that scans keep as checkpoints
-  std::size_t bytes = 0;
+  std::size_t records = 0;     ///< tape nodes, and states that scans keep as checkpoints
+  std::size_t bytes = 0;       ///< the bytes of these blocks
   std::size_t most_bytes = 0;  ///< the maximum of `bytes` since this thread's last value_and_gradient began
 };
 
 namespace detail {
 
 struct tape_statistics;
-PARTITA_DECL tape_contents& current_tape_contents();
+PARTITA_DECL tape_contents& current_tape_contents();  ///< of this thread, to be changed
 
 /// The blocks that one tape node keeps alive during its lifetime.
 class tape_blocks {
@@ -29,14 +29,15 @@ class tape_blocks {
   tape_blocks& operator=(const tape_blocks&) = delete;
   PARTITA_INLINE ~tape_blocks();
 
+  /// Counts the tape node in the tape of this thread. release() ends the lifetime of the node and its blocks.
   PARTITA_DECL void record();
   /// Adds a block to those that the tape node keeps alive. Requires an earlier call of record().
   PARTITA_DECL void hold_block(const void* memory, std::size_t bytes);
   PARTITA_DECL void release();
 
  private:
-  std::shared_ptr<tape_statistics> statistics_;   // set by record()
-  std::vector<const void*> blocks_of_tape_node_;  // one entry for each call of hold_block()
+  std::shared_ptr<tape_statistics> statistics_;   ///< set by record()
+  std::vector<const void*> blocks_of_tape_node_;  ///< one entry for each call of hold_block()
 };
 
 }  // namespace detail

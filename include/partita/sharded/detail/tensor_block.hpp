@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-PARTITA_DECL std::size_t shape_size(const shape_list& shape);
+PARTITA_DECL std::size_t shape_size(const shape_list& shape);  ///< the number of elements
 PARTITA_DECL shape_list shape_of_box(const short_list<interval>& box);
 /// The strides of the dimensions of a dense array in C order.
 PARTITA_DECL short_list<std::ptrdiff_t> strides_of(const shape_list& shape);
@@ -20,7 +20,7 @@ PARTITA_DECL short_list<std::ptrdiff_t> strides_of(const shape_list& shape);
 template <class T>
 struct tensor_block {
   shape_list shape{};
-  std::shared_ptr<T> memory{};
+  std::shared_ptr<T> memory{};  ///< null for a block without memory, as in a dry run
 
   tensor_block() = default;
   /// Allocates uninitialised elements, in the arena `from` if it is not null.
@@ -34,9 +34,9 @@ struct tensor_block {
     if (shape.empty()) *memory = T();  // a worker that is not on the mesh has a block of a scalar, too
   }
 
-  std::size_t size() const { return shape_size(shape); }
+  std::size_t size() const { return shape_size(shape); }  ///< the number of elements
   T* data() const { return memory.get(); }
-  bool is_unique() const { return memory.use_count() <= 1; }
+  bool is_unique() const { return memory.use_count() <= 1; }  ///< whether no other block shares the memory
   tensor_block copy() const {
     tensor_block other(shape);
     const std::size_t n = size();
@@ -71,10 +71,6 @@ void for_each_row(const shape_list& shape, const std::array<short_list<std::ptrd
       index[d] = 0;
     }
   }
-}
-template <std::size_t Arrays, class Row>
-void for_each_row(const shape_list& shape, const short_list<std::ptrdiff_t> (&steps)[Arrays], Row row) {
-  for_each_row(shape, std::to_array(steps), row);
 }
 
 #define PARTITA_INSTANTIATE_TENSOR_BLOCK(EXTERN, T) EXTERN template struct tensor_block<T>;

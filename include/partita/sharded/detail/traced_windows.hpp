@@ -1,7 +1,6 @@
 // Operations of a traced program along sharded dimensions: the bytes that they move, and their execution.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <partita/plan/operation_window.hpp>
@@ -22,22 +21,23 @@ template <class T>
 struct window_runner {
   virtual ~window_runner() = default;
   virtual sharded_tensor<T> run_in_windows(const applied_operation& work, const std::vector<sharded_tensor<T>>& x,
-                                           const sharding* operands, const sharding& result,
+                                           const sharding* operand_layouts, const sharding& result_layout,
                                            wider_window<T>* wider) const = 0;
 };
+/// Executes the operation `op` of the traced_window Window on elements of T.
 template <class Op, class Window, class T>
 struct window_step : window_runner<T> {
   sharded_tensor<T> run_in_windows(const applied_operation& work, const std::vector<sharded_tensor<T>>& x,
-                                   const sharding* operands, const sharding& result,
+                                   const sharding* operand_layouts, const sharding& result_layout,
                                    wider_window<T>* wider) const override {
     const Op& op = static_cast<const Window&>(*this).op;
     if constexpr (reads_features<Op>) {
       layouts_over_features fixed;
-      for (std::size_t i = 0; i < x.size(); ++i) fixed.operands[i] = operands[i];
-      fixed.result = result;
+      for (std::size_t i = 0; i < x.size(); ++i) fixed.operands[i] = operand_layouts[i];
+      fixed.result = result_layout;
       return run_over_features(op, work, x, &fixed, wider);
     } else {
-      return run_along_cuts(op, x[0], operands);
+      return run_along_cuts(op, x[0], operand_layouts);
     }
   }
 };
@@ -47,10 +47,10 @@ template <class Op, std::size_t Operands, class... T>
 struct traced_window final : operation_window,
                              any_box_operation,
                              window_step<Op, traced_window<Op, Operands, T...>, T>... {
-  Op op;
+  Op op;  ///< the operation as the program declares it
 
   explicit traced_window(const Op& declared, std::size_t rank)
-      : operation_window(windowed_tensors(), dimensions_of_rank(rank)), op(declared) {}
+      : operation_window(windowed_tensors(), window_dimensions(rank)), op(declared) {}
 
   received_share receive_cost(std::size_t i, std::size_t place, const sharding* layouts,
                               const shape_list* shapes) const override {
@@ -87,24 +87,22 @@ struct traced_window final : operation_window,
   }
 
  private:
+  /// The operands and results whose dimensions window_dimensions() are sharded together.
   static constexpr tensor_set windowed_tensors() {
-    if constexpr (reads_features<Op>) {
+    if constexpr (!reads_features<Op>) return first_tensors(2);
+    else {
       tensor_set all = 0;
       for (std::size_t t = 0; t <= Operands; ++t)
         if (has_features<Op>(t)) all |= one_tensor(t);
       return all;
-    } else {
-      return first_tensors(2);
     }
   }
-  static std::uint32_t dimensions_of_rank(std::size_t rank) {
+  static std::uint32_t window_dimensions(std::size_t rank) {
     std::uint32_t all = 0;
-    if constexpr (reads_features<Op>) {
+    if constexpr (!reads_features<Op>) all = Op::along;
+    else
       for (std::size_t d = 0; d < rank; ++d) all |= is_feature_dimension<Op>(d) ? std::uint32_t{1} << d : 0U;
-      return all;
-    } else {
-      return Op::along;
-    }
+    return all;
   }
 };
 

@@ -9,17 +9,21 @@
 
 namespace partita::detail {
 
+/// The dimensions among `left` that no axis shards (both as bit masks).
+constexpr std::uint32_t whole_dimensions(const sharding& s, std::uint32_t left) {
+  std::uint32_t found = 0;
+  for (std::size_t d = 0; d < s.rank(); ++d)
+    if (has_bit(left, d) && s[d].empty()) found |= std::uint32_t{1} << d;
+  return found;
+}
 /// The layout for the next step of an operation that works along the dimensions `all`, one after the other, of which
 /// the dimensions `left` remain. If one of the remaining dimensions is not sharded in s, the layout is s. Otherwise the
 /// axes that shard the last remaining dimension shard another dimension: one along which the operation does not work,
 /// else one along which it has worked already, else any other; a tensor of rank 1 becomes replicated over these axes.
 constexpr sharding make_dimension_whole(const sharding& s, std::uint32_t left, std::uint32_t all) {
-  std::size_t d = 0;
-  for (; d < s.rank(); ++d) {
-    if (has_bit(left, d) && s[d].empty()) return s;
-  }
-  for (d = s.rank() - 1; !has_bit(left, d); --d) {
-  }
+  if (whole_dimensions(s, left) != 0) return s;
+  std::size_t d = s.rank() - 1;
+  while (!has_bit(left, d)) --d;
   std::size_t to = d;
   for (std::size_t e = 0; e < s.rank(); ++e)
     if (e != d && to == d) to = e;
@@ -33,13 +37,6 @@ constexpr sharding make_dimension_whole(const sharding& s, std::uint32_t left, s
   axis_list both = y[to];
   both.append(moved);
   return y.cut(to, both);
-}
-/// The dimensions among `left` that no axis shards.
-constexpr std::uint32_t whole_dimensions(const sharding& s, std::uint32_t left) {
-  std::uint32_t found = 0;
-  for (std::size_t d = 0; d < s.rank(); ++d)
-    if (has_bit(left, d) && s[d].empty()) found |= std::uint32_t{1} << d;
-  return found;
 }
 
 }  // namespace partita::detail

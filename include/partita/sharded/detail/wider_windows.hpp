@@ -42,7 +42,8 @@ struct wider_result {
 /// Collective over the world; the result is the same on all workers.
 PARTITA_DECL std::vector<wider_result> wider_results(const graph& of,
                                                      const std::vector<placed_operation>& placed_operations,
-                                                     bound_mesh& on, std::size_t element_bytes, double multiply_adds);
+                                                     bound_mesh& on, std::size_t element_bytes,
+                                                     double multiply_adds_per_second);
 
 }  // namespace partita::detail
 

@@ -122,7 +122,7 @@ PARTITA_DEF std::uint64_t traced_function::fingerprint() const {
   }
   for (std::size_t o = 0; o < operations().operations(); ++o) {
     const auto& node = operations().operation(o);
-    all.mix(detail::operation_number(program_->applied_operations[o])).mix(program_->gradient_stops[o]);
+    all.mix(detail::operation_fingerprint(program_->applied_operations[o])).mix(program_->gradient_stops[o]);
     for (std::size_t t = 0; t <= node.operands; ++t) all.mix(operations().of(node, t).number);
   }
   return all.mix(result_.number).mix(is_result_stopped_).value();

@@ -5,12 +5,6 @@
 
 namespace partita::detail {
 
-PARTITA_DEF std::vector<std::uint64_t> gather_numbers(bound_mesh& on, std::uint64_t own_number) {
-  std::vector<std::uint64_t> all;
-  for (const number_array<1>& one : gather_numbers<1>(*on.everyone().state(), {own_number})) all.push_back(one[0]);
-  return all;
-}
-
 PARTITA_DEF void element_locator::find_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const {
   std::size_t n = 0;
   for_each_holder(index, [&](std::size_t, std::size_t) { ++n; });
@@ -28,21 +22,20 @@ PARTITA_DEF std::size_t offset_of_index(const shape_list& extents, const shape_l
 }
 
 PARTITA_DEF text index_error(const char* call, const shape_list& extents, const std::vector<shape_list>& indices) {
-  text wrong;
   for (const shape_list& one : indices) {
     bool inside = one.size() == extents.size();
     for (std::size_t d = 0; inside && d < one.size(); ++d) inside = one[d] < extents[d];
-    if (!inside && wrong.empty())
-      wrong << "partita::sharded_tensor::" << call << ": requires indices of the tensor of extents " << extents
-            << ", got " << one;
+    if (!inside)
+      return text("partita::sharded_tensor::")
+             << call << ": requires indices of the tensor of extents " << extents << ", got " << one;
   }
-  return wrong;
+  return {};
 }
 
 PARTITA_DEF std::size_t common_list_length(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists) {
   std::size_t longest = 0, list_length = 1;
   for (const auto& one : lists) longest = one.size() > longest ? one.size() : longest;
-  for (const std::uint64_t n : gather_numbers(on, longest)) longest = n > longest ? n : longest;
+  for (const auto& [n] : gather_numbers<1>(*on.everyone().state(), {longest})) longest = n > longest ? n : longest;
   while (list_length < longest + 1) list_length *= 2;
   return list_length;
 }

@@ -19,12 +19,12 @@ class pipeline_writer {
     for (std::uint32_t k = 0; k < steps.size(); ++k) steps_of_task_[steps[k].task].push_back(k);
     for (const simulated_task& one : run.tasks) {
       end_times_[shape_.number(one.task)] = one.until;
-      has_weights_ = has_weights_ || one.task.pass == pipeline_pass::weights;
+      has_weight_passes_ = has_weight_passes_ || one.task.pass == pipeline_pass::weights;
     }
   }
 
   std::vector<ordered_step> order() {
-    for (std::size_t k = 0; k < run_.tasks.size(); ++k) add_task(k);
+    for (std::size_t k = 0; k < run_.tasks.size(); ++k) add_task_events(k);
     std::sort(events_.begin(), events_.end(), [](const event& a, const event& b) {
       return a.time != b.time ? a.time < b.time : a.what != b.what ? a.what < b.what : a.task_number < b.task_number;
     });
@@ -40,13 +40,13 @@ class pipeline_writer {
           lane = static_cast<std::uint32_t>(std::find(lanes.begin(), lanes.end(), false) - lanes.begin());
           if (lane == lanes.size()) lanes.push_back(true);
           lanes[lane] = true;
-          move(one.movement, ordered_step::what::post_receive, lane);
+          add_movement_steps(one.movement, ordered_step::what::post_receive, lane);
           break;
         case kind::post_send:
-          move(one.movement, ordered_step::what::post_send, lane);
+          add_movement_steps(one.movement, ordered_step::what::post_send, lane);
           break;
         case kind::finish:
-          move(one.movement, ordered_step::what::finish, lane);
+          add_movement_steps(one.movement, ordered_step::what::finish, lane);
           lanes[lane] = false;
           break;
       }
@@ -59,10 +59,10 @@ class pipeline_writer {
   /// movements that it needs begin earlier.
   enum class kind : std::uint8_t { post_send, finish, post_receive, task };
   struct event {
-    double time = 0;
+    double time = 0;  ///< seconds in the simulated run
     kind what = kind::task;
-    std::size_t task_number = 0;
-    std::uint32_t movement = 0;  ///< the number of the movement
+    std::size_t task_number = 0;  ///< the index of the task in the run
+    std::uint32_t movement = 0;   ///< the number of the movement
   };
 
   /// Whether a task of a pipeline needs a movement before it. Sets the number of the movement and the stage that sends.
@@ -75,7 +75,7 @@ class pipeline_writer {
         numbers_.of(is_forward ? pipeline_numbering::y_move : pipeline_numbering::dy_move, from, one.micro_batch);
     return true;
   }
-  void add_task(std::size_t k) {
+  void add_task_events(std::size_t k) {
     const simulated_task& one = run_.tasks[k];
     events_.push_back({one.from, kind::task, k, 0});
     std::uint32_t movement = 0, from = 0;
@@ -88,19 +88,16 @@ class pipeline_writer {
     events_.push_back({given, kind::post_send, k, movement});
     events_.push_back({one.from, kind::finish, k, movement});
   }
-  void move(std::uint32_t movement, ordered_step::what done, std::uint32_t lane) {
+  /// Adds the steps of a movement to the order, with the action `done` on channel `lane`.
+  void add_movement_steps(std::uint32_t movement, ordered_step::what done, std::uint32_t lane) {
     for (const std::uint32_t k : steps_of_task_[movement])
       if (steps_[k].moves) order_.push_back({done, k, lane});
       else if (done == ordered_step::what::post_send) order_.push_back({ordered_step::what::compute, k});
   }
   void add_steps(const std::vector<std::uint32_t>& steps) {
     for (const std::uint32_t k : steps) {
-      if (!steps_[k].moves) {
-        order_.push_back({ordered_step::what::compute, k});
-        continue;
-      }
-      order_.push_back({ordered_step::what::start, k});
-      order_.push_back({ordered_step::what::finish, k});
+      if (!steps_[k].moves) order_.push_back({ordered_step::what::compute, k});
+      else order_.insert(order_.end(), {{ordered_step::what::start, k}, {ordered_step::what::finish, k}});
     }
   }
   void add_task_steps(const pipeline_task& one) {
@@ -110,7 +107,7 @@ class pipeline_writer {
     const bool is_forward = one.pass == pipeline_pass::forward;
     const auto& all = steps_of_task_[numbers_.of(
         is_forward ? pipeline_numbering::forward : pipeline_numbering::backward, one.stage, one.micro_batch)];
-    if (is_forward || !has_weights_) return add_steps(all);
+    if (is_forward || !has_weight_passes_) return add_steps(all);
     std::vector<std::uint32_t> part;
     const std::vector<bool> needed = is_read_upstream(one, all);
     for (std::size_t k = 0; k < all.size(); ++k)
@@ -120,8 +117,8 @@ class pipeline_writer {
   /// Which of the steps `all` of a backward pass compute the cotangent that the previous stage receives.
   std::vector<bool> is_read_upstream(const pipeline_task& one, const std::vector<std::uint32_t>& all) const {
     std::vector<std::uint32_t> blocks;
-    const auto read_by = [&](pipeline_numbering::part part, std::uint32_t stage) {
-      for (const std::uint32_t k : steps_of_task_[numbers_.of(part, stage, one.micro_batch)])
+    const auto read_by = [&](pipeline_numbering::task_kind task, std::uint32_t stage) {
+      for (const std::uint32_t k : steps_of_task_[numbers_.of(task, stage, one.micro_batch)])
         blocks.insert(blocks.end(), steps_[k].reads.begin(), steps_[k].reads.end());
     };
     if (one.stage > 0) {
@@ -139,18 +136,18 @@ class pipeline_writer {
   }
 
   const pipeline_shape& shape_;
-  const pipeline_run& run_;
-  const std::vector<step_use>& steps_;
-  pipeline_numbering numbers_;
-  std::vector<std::vector<std::uint32_t>> steps_of_task_;
-  std::vector<double> end_times_;
-  bool has_weights_ = false;
-  std::vector<event> events_;
-  std::vector<ordered_step> order_;
+  const pipeline_run& run_;                                ///< the simulated run
+  const std::vector<step_use>& steps_;                     ///< the recorded steps
+  pipeline_numbering numbers_;                             ///< numbers the tasks and movements
+  std::vector<std::vector<std::uint32_t>> steps_of_task_;  ///< by the number that numbers_ gives a task or movement
+  std::vector<double> end_times_;                          ///< of the simulated tasks, by pipeline_shape::number()
+  bool has_weight_passes_ = false;
+  std::vector<event> events_;        ///< of all tasks and movements
+  std::vector<ordered_step> order_;  ///< the steps that are ordered so far
 };
 
-PARTITA_DEF std::vector<ordered_step> pipeline_events(const pipeline_shape& shape, const pipeline_run& run,
-                                                      const std::vector<step_use>& steps) {
+PARTITA_DEF std::vector<ordered_step> order_pipeline_steps(const pipeline_shape& shape, const pipeline_run& run,
+                                                           const std::vector<step_use>& steps) {
   return pipeline_writer(shape, run, steps).order();
 }
 

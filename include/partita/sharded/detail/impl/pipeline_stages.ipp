@@ -9,21 +9,21 @@
 
 namespace partita::detail {
 
-PARTITA_DEF const traced_function& pipeline_stages::stage::program(std::size_t program_for_rows) const {
+PARTITA_DEF const traced_function& pipeline_stages::stage::program(std::size_t rows) const {
   for (std::size_t k = 0; k < row_counts.size(); ++k)
-    if (row_counts[k] == program_for_rows) return programs[k];
+    if (row_counts[k] == rows) return programs[k];
   return programs.front();
 }
 
 PARTITA_DEF pipeline_stages::pipeline_stages(const world& everyone, const std::vector<pipeline_stage>& stages,
                                              const pipeline_options& options, std::uint64_t element_type) {
-  find_shape(everyone, stages, options, element_type);
+  place_stages(everyone, stages, options, element_type);
   trace_stages(stages);
   agree_on_pipeline(everyone, options);
 }
 
-PARTITA_DEF void pipeline_stages::find_shape(const world& everyone, const std::vector<pipeline_stage>& stages,
-                                             const pipeline_options& options, std::uint64_t element_type) {
+PARTITA_DEF void pipeline_stages::place_stages(const world& everyone, const std::vector<pipeline_stage>& stages,
+                                               const pipeline_options& options, std::uint64_t element_type) {
   const auto are_on_same_workers = [](const placed_mesh& a, const placed_mesh& b) {
     return a.size() == b.size() && a.workers().contain(b.workers());
   };

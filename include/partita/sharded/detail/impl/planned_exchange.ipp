@@ -39,16 +39,6 @@ PARTITA_DEF bool planned_exchange::open(transport& channels) {
   return true;
 }
 
-PARTITA_DEF void planned_exchange::operator()(const void* x, void* y) const {
-  start(x, y);
-  finish();
-}
-
-PARTITA_DEF void planned_exchange::start(const void* x, void* y) const {
-  post_receives(y);
-  post_sends(x);
-}
-
 PARTITA_DEF void planned_exchange::post_receives(void* y) const { exchange_->post_receive(y, y_dense_strides_.data()); }
 
 PARTITA_DEF void planned_exchange::post_sends(const void* x) const {

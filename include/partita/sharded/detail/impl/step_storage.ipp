@@ -17,7 +17,7 @@ PARTITA_DEF std::size_t assign_storage_offsets(std::vector<block_lifetime>& all)
       for (std::size_t j = 0; j < k; ++j) {
         const block_lifetime& other = all[j];
         const std::size_t end = other.offset + (other.bytes + line - 1) / line * line;
-        if (other.last < one.first || one.last < other.first) continue;
+        if (other.last_step < one.first_step || one.last_step < other.first_step) continue;
         if (one.offset >= end || other.offset >= one.offset + bytes) continue;
         // Other workers of the node can write directly to a block that begins at a page boundary.
         const std::size_t granule = bytes < 16 * page_bytes ? line : page_bytes;

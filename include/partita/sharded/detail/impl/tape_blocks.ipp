@@ -11,11 +11,12 @@ namespace partita::detail {
 struct tape_block {
   std::size_t holder_count = 0, bytes = 0;
 };
+/// What the tape of one thread keeps: in total, and block by block.
 struct tape_statistics {
   tape_contents contents{};
   std::unordered_map<const void*, tape_block> blocks{};
 };
-/// The memory of this thread's tape, block by block. Tape nodes that outlive the thread keep this object alive.
+/// The statistics of this thread's tape. Tape nodes that outlive the thread keep this object alive.
 PARTITA_DECL const std::shared_ptr<tape_statistics>& tape_of_thread() {
   static thread_local const std::shared_ptr<tape_statistics> it = std::make_shared<tape_statistics>();
   return it;

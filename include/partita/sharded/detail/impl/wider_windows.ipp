@@ -12,13 +12,13 @@ namespace partita::detail {
 class wider_box_finder {
  public:
   wider_box_finder(const graph& of, const std::vector<placed_operation>& placed_operations, bound_mesh& on,
-                   std::size_t element_bytes, double multiply_adds)
+                   std::size_t element_bytes, double multiply_adds_per_second)
       : g_(of),
         placed_operations_(placed_operations),
         bound_mesh_(on),
         link_(on.movement_link()),
         element_bytes_(static_cast<double>(element_bytes)),
-        multiply_adds_(multiply_adds),
+        multiply_adds_per_second_(multiply_adds_per_second),
         wider_results_(of.operations()) {}
 
   std::vector<wider_result> find_wider_results() {
@@ -28,6 +28,7 @@ class wider_box_finder {
   }
 
  private:
+  /// Operation o, if it reads sharded windows and can compute any box of its result; else null.
   const any_box_operation* find_box_operation(std::size_t o) const {
     const operation_window* const window = g_.operation(o).window;
     if (window == nullptr || !window->is_needed(g_.operation(o).operands, placed_operations_[o].computed_layout))
@@ -55,6 +56,7 @@ class wider_box_finder {
                ? bound_mesh_.boxes_of(placed_operations_[o].computed_layout, shape(o))
                : wider_results_[o].computed_boxes;
   }
+  /// The box of operand 0 that operation o reads for the box `result` of its result.
   short_list<interval> read_box(std::size_t o, const short_list<interval>& result,
                                 const short_list<interval>& block) const {
     std::vector<shape_list> shapes;
@@ -63,6 +65,7 @@ class wider_box_finder {
   }
   static double volume(const short_list<interval>& box) { return static_cast<double>(shape_size(shape_of_box(box))); }
 
+  /// Makes the workers compute wider boxes of operation o, if this takes less time than the exchange that it saves.
   void try_to_widen_result(std::size_t o) {
     std::vector<std::size_t> path{o};  // o, then elementwise operations up to the next window
     std::size_t reader = find_reader(o);
@@ -95,8 +98,8 @@ class wider_box_finder {
     }
     if (computed_more == 0) return;
     const double before = link_.latency + saved * element_bytes_ * link_.seconds_per_byte;
-    const double after =
-        received_more * element_bytes_ * link_.seconds_per_byte + computed_more * of_element / multiply_adds_;
+    const double after = received_more * element_bytes_ * link_.seconds_per_byte +
+                         computed_more * of_element / multiply_adds_per_second_;
     if (after >= before) return;
     for (const std::size_t one : path)
       wider_results_[one].computed_boxes = wide,
@@ -107,15 +110,16 @@ class wider_box_finder {
   const graph& g_;
   const std::vector<placed_operation>& placed_operations_;
   bound_mesh& bound_mesh_;
-  link_cost link_;
-  double element_bytes_, multiply_adds_;
+  link_cost link_;  ///< of the movements between the workers
+  double element_bytes_, multiply_adds_per_second_;
   std::vector<wider_result> wider_results_;
 };
 
 PARTITA_DEF std::vector<wider_result> wider_results(const graph& of,
                                                     const std::vector<placed_operation>& placed_operations,
-                                                    bound_mesh& on, std::size_t element_bytes, double multiply_adds) {
-  return wider_box_finder(of, placed_operations, on, element_bytes, multiply_adds).find_wider_results();
+                                                    bound_mesh& on, std::size_t element_bytes,
+                                                    double multiply_adds_per_second) {
+  return wider_box_finder(of, placed_operations, on, element_bytes, multiply_adds_per_second).find_wider_results();
 }
 
 }  // namespace partita::detail

@@ -10,14 +10,15 @@
 
 namespace partita::detail {
 
-inline std::uint64_t operation_number(const applied_operation& op) {
+/// The hash of an operation: of its rule, of its local computation, and of its parameters.
+inline std::uint64_t operation_fingerprint(const applied_operation& op) {
   hasher all(fingerprint_of(op.how));
   all.mix(op.work);
   if (op.custom) all.mix(op.custom->fingerprint);
   return all.value();
 }
 
-/// Records an operation on operands of one mesh, which the next agreement compares; returns a number for the result.
+/// Records an operation on operands of one mesh for the next agreement. Returns a hash: the number of the result.
 template <class T, class... Operand>
 std::uint64_t record_operation(std::uint64_t operation, const char* name, bound_mesh* on, const shape_list& extents,
                                const Operand&... operands) {
