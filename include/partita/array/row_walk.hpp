@@ -13,7 +13,7 @@ namespace partita::detail {
 template <std::size_t N, std::size_t MostDimensions = most_dimensions>
 class row_walk {
  public:
-  using steps = std::array<std::ptrdiff_t, N>;
+  using steps = std::array<std::ptrdiff_t, N>;  ///< a stride or an offset for each block, in elements
 
   /// A plane of `rows` rows of n elements, with each block's strides from row to row and along a row.
   struct plane {
@@ -100,8 +100,10 @@ class row_walk {
   }
 
  private:
+  /// The absolute value of the stride of block 0.
   static std::ptrdiff_t magnitude(const steps& s) { return s[0] < 0 ? -s[0] : s[0]; }
 
+  /// Merges dimensions that can be iterated as one, after the dimensions were reordered.
   void merge_dimensions() {
     const std::size_t rank = rank_;
     rank_ = 0;

@@ -23,10 +23,10 @@ enum class embedding_cut {
 };
 
 struct embedding_options {
-  std::size_t rows = 0;  ///< the number of rows of the table; the numbers in x must be smaller
-  std::size_t columns = 0;
+  std::size_t rows = 0;     ///< the number of rows of the table; the numbers in x must be smaller
+  std::size_t columns = 0;  ///< the number of columns of the table, which is the last extent of y
   embedding_cut cut = embedding_cut::columns;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< the seed of the initial elements
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
 };
@@ -148,12 +148,15 @@ class embedding {
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}}; }
 
  private:
+  /// Whether the rows of W, not its columns, are split over the workers.
   bool has_row_cut() const { return options_.cut == embedding_cut::rows; }
+  /// The normally distributed random number with this number, by the method of Box and Muller.
   T normal_number(std::uint64_t number) const {
     const double u = 1 - detail::draw_uniform(options_.seed, 2 * number),
                  v = detail::draw_uniform(options_.seed, 2 * number + 1);
     return static_cast<T>(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v));
   }
+  /// The error message if an assigned weight or gradient has a wrong shape; empty if both fit.
   text error_in_weight() const {
     text error_message;
     if (detail::shape_array<2>(weight_.shape()) != weight_box_.shape() ||
@@ -169,9 +172,9 @@ class embedding {
   embedding_options options_;
   box<2> weight_box_{};
   xt::xtensor<T, 2> weight_, weight_gradient_;
-  std::vector<std::size_t> ids_;
-  std::array<std::size_t, Rank - 1> x_shape_{};
-  std::array<std::size_t, Rank> y_shape_{};
+  std::vector<std::size_t> ids_;                 ///< the elements of the last x: row numbers of W
+  std::array<std::size_t, Rank - 1> x_shape_{};  ///< of this worker's block of the last x
+  std::array<std::size_t, Rank> y_shape_{};      ///< of this worker's block of the last y
   bool was_called_ = false;
 };
 

@@ -162,8 +162,8 @@ class elementwise_loss {
  private:
   static constexpr std::string_view kl_name = "partita::kl_loss";
 
-  /// Computes the losses of all elements and their derivatives. Returns an error message if the blocks do not fit, else
-  /// an empty text.
+  /// Computes the losses of all elements of this worker and their derivatives. Returns an error message if the blocks
+  /// do not fit, else an empty text.
   template <class X, class Target>
   text evaluate(const X& x, const Target& target) {
     static_assert(ranked_array<X> && ranked_array<Target>,
@@ -201,14 +201,15 @@ class elementwise_loss {
   detail::block_layout<Rank> layout_;
   detail::sums_over_world sums_;
   options_type options_;
-  std::vector<double> loss_values_;
-  xt::xtensor<double, Rank> derivatives_;
-  double scale_ = 1;
+  std::vector<double> loss_values_;        ///< of the elements of this worker's last block
+  xt::xtensor<double, Rank> derivatives_;  ///< with respect to the elements of the last x
+  double scale_ = 1;                       ///< the factor of the sum of all losses in the last loss
   detail::last_loss_kind kind_of_last_loss_ = detail::last_loss_kind::none;
 };
 
 namespace detail {
 
+/// The loss of one element, value(x, t) for the target t, and its derivative with respect to x; so are the next types.
 struct l1_function {
   using options = loss_options;
   static constexpr const char* name = "partita::l1_loss";

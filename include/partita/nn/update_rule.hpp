@@ -57,7 +57,7 @@ namespace detail {
 /// One parameter in flat memory: n real numbers, and `States` numbers of state for each of them.
 template <class Real, std::size_t States>
 struct flat_parameter {
-  std::size_t n;
+  std::size_t n;  ///< the number of real numbers
   Real* value;
   const Real* gradient;
   std::array<Real*, States> state;  ///< null for each state that the optimiser does not use
@@ -91,6 +91,7 @@ const char* violated_requirement(const Adam& o) {
   if (!(o.weight_decay >= 0)) return "a weight_decay of at least 0";
   return o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1 ? nullptr : "beta1 and beta2 from 0 on and below 1";
 }
+/// Throws a shape_error if the options violate a requirement.
 template <class Options>
 void require_options(const char* call, const Options& o) {
   if (const char* const missing = violated_requirement(o); missing != nullptr)
