@@ -52,7 +52,7 @@ class array_broadcast {
 
   Operand operand_extents_;
   Result result_extents_;
-  dimension_map dimension_map_;
+  dimension_map dimension_map_;  ///< from the dimensions of the operand to those of the result
 };
 
 /// Deduces the class from the extents of the operand and of the result.

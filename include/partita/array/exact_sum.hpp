@@ -79,7 +79,7 @@ class long_accumulator {
   }
 
  private:
-  static constexpr std::uint64_t low_word_mask = 0xffffffffU;
+  static constexpr std::uint64_t low_word_mask = 0xffffffffU;  ///< the bits of one digit
   /// The number of digits of 32 bits that cover the exponents of T, and the carries of 2^31 sums.
   static constexpr std::size_t digit_count =
       static_cast<std::size_t>(limits::max_exponent - limits::min_exponent + limits::digits) / 32 + 4;

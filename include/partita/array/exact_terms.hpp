@@ -213,8 +213,8 @@ class typed_exact_terms final : public exact_terms {
   }
 
  private:
-  static constexpr unsigned bits = 8 * sizeof(T);  ///< the number of bits of a T
-  using bit_pattern = typename unsigned_of_size<T>::type;
+  static constexpr unsigned bits = 8 * sizeof(T);          ///< the number of bits of a T
+  using bit_pattern = typename unsigned_of_size<T>::type;  ///< an unsigned integer with the bits of a T
 
   /// A function from k to the k-th of all added lists of numbers.
   auto block() const {

@@ -22,7 +22,7 @@ enum class real_transform { dct_1, dct_2, dct_3, dct_4, dst_1, dst_2, dst_3, dst
 struct fourier_options {
   fourier_norm norm = fourier_norm::backward;
   bool inverse = false;         ///< compute the inverse transform; complex_to_real always is an inverse
-  std::size_t real_extent = 0;  ///< the number of real elements along the last transformed dimension
+  std::size_t real_extent = 0;  ///< the real elements along the last transformed dimension; complex_to_real requires it
   bool measure = false;         ///< FFTW tries its algorithms before the first call (FFTW_MEASURE)
 };
 
@@ -39,8 +39,8 @@ inline constexpr complex_to_real_t complex_to_real{};  ///< selects this kind in
 /// A transform of real numbers to real numbers: a cosine, sine or Hartley transform along each dimension.
 template <std::size_t N>
 struct real_to_real_t {
-  static constexpr std::size_t size = N;  ///< the number of given transforms
-  std::array<real_transform, N> transforms;
+  static constexpr std::size_t size = N;     ///< the number of given transforms
+  std::array<real_transform, N> transforms;  ///< one for each transformed dimension, or one for all
 };
 /// Makes the kind of a real-to-real transform: one real_transform for each transformed dimension, in the order of these
 /// dimensions, or one for all of them.

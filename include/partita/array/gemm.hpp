@@ -44,9 +44,9 @@ inline constexpr std::size_t max_transposed_rows = 64, large_matrix = std::size_
 template <class T>
 struct blas_operand {
   cxxblas::Transpose transpose = cxxblas::NoTrans;  ///< Trans if the columns, not the rows, have unit stride
-  const T* data = nullptr;
-  int leading_dimension = 1;  ///< the distance of two rows (or columns, with Trans) in elements
-  std::vector<T> packed;      ///< the copy of the matrix, or empty
+  const T* data = nullptr;                          ///< the first element, in the matrix itself or in `packed`
+  int leading_dimension = 1;                        ///< the distance of two rows (or columns, with Trans) in elements
+  std::vector<T> packed;                            ///< the copy of the matrix, or empty
 
   explicit blas_operand(const strided<const T, 2>& m) {
     const auto [rows, columns] = m.shape;

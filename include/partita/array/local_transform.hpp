@@ -249,7 +249,7 @@ class local_transforms {
     void operator()(T* memory) const { fftw_of<real_of<T>>::release(memory); }
   };
   template <class T>
-  using fftw_memory = std::unique_ptr<T, fftw_deleter<T>>;
+  using fftw_memory = std::unique_ptr<T, fftw_deleter<T>>;  ///< uninitialised memory, aligned for FFTW
   template <class T>
   static fftw_memory<T> allocate_for_fftw(std::size_t n) {
     fftw_memory<T> memory(static_cast<T*>(fftw_of<real_of<T>>::allocate(n * sizeof(T))));
@@ -369,8 +369,8 @@ class local_transforms {
       memory = allocate_for_fftw<T>(static_cast<std::size_t>(before + behind));
       data = memory.get() + before;
     }
-    fftw_memory<T> memory;
-    T* data = nullptr;  ///< element (0, …, 0) of the block
+    fftw_memory<T> memory;  ///< all memory that the strides can reach
+    T* data = nullptr;      ///< element (0, …, 0) of the block
   };
 
   bool should_measure_;             ///< whether FFTW tries its algorithms when it makes a plan

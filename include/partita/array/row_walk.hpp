@@ -110,9 +110,9 @@ class row_walk {
     for (std::size_t d = 0; d < rank; ++d) add(extents_[d], steps(strides_[d]));
   }
 
-  std::array<std::size_t, MostDimensions> extents_{};
-  std::array<steps, MostDimensions> strides_{};
-  std::size_t rank_ = 0;
+  std::array<std::size_t, MostDimensions> extents_{};  ///< of the dimensions, outermost first
+  std::array<steps, MostDimensions> strides_{};        ///< of all blocks along each dimension
+  std::size_t rank_ = 0;                               ///< the number of dimensions after merging
   bool has_zero_extent_ = false;
 };
 

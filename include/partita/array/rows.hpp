@@ -44,7 +44,7 @@ struct row_reader<E> {
   const value_type* first;                       ///< its element (0, …, 0)
   const value_type* row = nullptr;               ///< the first element of the current row
   std::ptrdiff_t row_step = 0, column_step = 0;  ///< strides of the current plane
-  value_type held_value{};                       ///< all elements of a row along which the operand is repeated
+  value_type held_value{};                       ///< the value of a row along which the operand is repeated
 
   explicit row_reader(const E& e)
       : array(std::addressof(e)), first(e.data() + static_cast<std::ptrdiff_t>(e.data_offset())) {}
@@ -65,7 +65,7 @@ struct row_reader<E> {
     row_step = plane.row_step[k];
     column_step = plane.column_step[k++];
   }
-  /// Prepares at() for the current row, of a leaf with number K.
+  /// Prepares at() for the current row; K is the number of this leaf in the whole expression.
   template <unsigned Units, bool General, std::size_t K>
   void enter_row() {
     if constexpr (!General && !((Units >> K) & 1U)) held_value = *row;
@@ -87,7 +87,7 @@ struct row_reader<xt::xscalar<CT>> {
   static constexpr std::size_t leaf_count = 0;
   using value_type = typename xt::xscalar<CT>::value_type;
 
-  value_type value;
+  value_type value;  ///< of the scalar
   explicit row_reader(const xt::xscalar<CT>& e) : value(e()) {}
   template <class Steps>
   void write_strides(std::size_t, std::size_t, Steps&, std::size_t&) const {}
@@ -106,7 +106,7 @@ template <class F, class... CT>
 struct row_reader<xt::xfunction<elementwise_function<F>, CT...>> {
   static constexpr bool is_readable = (row_reader<std::remove_cvref_t<CT>>::is_readable && ...);
   static constexpr std::size_t leaf_count = (row_reader<std::remove_cvref_t<CT>>::leaf_count + ... + 0);
-  using function = xt::xfunction<elementwise_function<F>, CT...>;
+  using function = xt::xfunction<elementwise_function<F>, CT...>;  ///< the expression that is read
 
   const elementwise_function<F>* f;
   std::tuple<row_reader<std::remove_cvref_t<CT>>...> operands;  ///< one reader for each argument of f

@@ -122,7 +122,7 @@ auto block_of(E& array) {
 template <class E>
 class block_argument {
  public:
-  static constexpr std::size_t rank = rank_of<E>;
+  static constexpr std::size_t rank = rank_of<E>;  ///< the rank of the expression
   using element = element_of<E>;
 
   explicit block_argument(const E& array) {

@@ -22,7 +22,7 @@ struct batch_norm_options {
   bool track = true;                 ///< whether the layer keeps running statistics, which evaluation mode uses
   std::optional<cut> channel_cut{};  ///< how the channels are split over the workers; balanced by default
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }  ///< a hash of all members
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each channel over batch and
@@ -137,7 +137,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     }
   }
 
-  detail::block_layout<Rank> layout_;
+  detail::block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
   detail::normaliser<T, Rank> normaliser_;
   batch_norm_options options_;
   cut channel_cut_;

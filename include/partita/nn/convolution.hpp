@@ -36,7 +36,7 @@ namespace partita {
 template <class T, std::size_t Features = detail::rank_not_given>
 class convolution {
   static constexpr std::size_t rank = Features + 2;
-  using any_grid_shape = dynamic_extents<rank>;
+  using any_grid_shape = dynamic_extents<rank>;  ///< the extents of a partition of any grid shape
   using shape_type = std::array<std::size_t, rank>;
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                 "partita::convolution<T, Features>: requires elements of type float or double");
@@ -272,13 +272,13 @@ class convolution {
              << y_shape << " on worker " << p_y.world().id() << ", got " << dy;
     }
 
-    partition<any_grid_shape> p_y, weight_partition;
-    detail::convolution_split<Features> split;
+    partition<any_grid_shape> p_y, weight_partition;  ///< weight_partition: p_w, or p_x if the layer has no p_w
+    detail::convolution_split<Features> split;        ///< what each worker computes and keeps
     detail::window_movement<detail::convolution_planner<Features, true>> input;    ///< brings windows of x to workers
     detail::window_movement<detail::convolution_planner<Features, false>> output;  ///< sums products to blocks of y
-    all_sum_reduce<any_grid_shape> sum_gradients;  ///< among the workers that keep the same block of W
-    detail::prepared_extents<rank> prepared_extents_of_y;
-    std::size_t workers_per_block = 1;  ///< the number of workers that keep the same block of W
+    all_sum_reduce<any_grid_shape> sum_gradients;          ///< among the workers that keep the same block of W
+    detail::prepared_extents<rank> prepared_extents_of_y;  ///< of the last tensors y
+    std::size_t workers_per_block = 1;                     ///< the number of workers that keep the same block of W
     bool forward_done = false;
     box<rank> w{};
     xt::xtensor<T, rank> weight, weight_gradient;

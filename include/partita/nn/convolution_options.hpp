@@ -58,7 +58,7 @@ struct convolution_options {
     return shape;
   }
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<11>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<11>(*this); }  ///< a hash of all members
 };
 
 /// The error message of options that describe no valid convolution; empty if they are valid.

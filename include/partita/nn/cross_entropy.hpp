@@ -18,7 +18,7 @@ struct cross_entropy_options {
   loss_reduction reduction = loss_reduction::mean;
   std::optional<std::int64_t> ignore_index{};  ///< rows with this target have loss 0 and do not count in the mean
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };
 
 /// -log softmax(x) at the class of the target; dimension 1 of x holds the classes: `cross_entropy_loss<double, 2>
@@ -34,7 +34,7 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class cross_entropy_loss {
   static_assert(std::is_floating_point_v<T>, "partita::cross_entropy_loss<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::cross_entropy_loss<T, Rank>: requires x of batch x classes x features, rank >= 2");
-  using any_grid_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;  ///< the extents of a partition of any grid shape
 
  public:
   template <class Extents>
@@ -198,7 +198,7 @@ class cross_entropy_loss {
     return dx;
   }
 
-  detail::block_layout<Rank> layout_;
+  detail::block_layout<Rank> layout_;                  ///< finds the extents of x and the splits of its dimensions
   all_reduce<any_grid_shape, maximum_t> row_maximum_;  ///< among the workers that share a row
   all_reduce<any_grid_shape, sum_t> row_sum_;          ///< among the workers that share a row
   detail::sums_over_world loss_sums_;

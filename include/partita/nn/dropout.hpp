@@ -13,9 +13,9 @@ namespace partita {
 
 struct dropout_options {
   double probability = 0.5;  ///< the probability that an element is set to 0
-  std::uint64_t seed = 0;    ///< layers with the same seed and extents drop the same elements
+  std::uint64_t seed = 0;    ///< layers with the same seed drop the same elements
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };
 
 /// y = x / (1 - probability) or 0, decided for each element by its own random number, as in `dropout d(p_x, {.seed =
@@ -104,7 +104,7 @@ class dropout {
     }
   }
 
-  detail::block_layout<rank> layout_;
+  detail::block_layout<rank> layout_;  ///< finds the extents of x and the splits of its dimensions
   dropout_options options_;
   box<rank> own_box_{};                        ///< the global indices of this worker's block of the last x
   std::array<std::size_t, rank> extents_{};    ///< of the last x on all workers

@@ -18,7 +18,7 @@ struct group_norm_options {
   bool affine = true;                ///< whether the layer multiplies by weight() and adds bias()
   std::optional<cut> channel_cut{};  ///< how the channels are split over the workers; balanced by default
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }  ///< a hash of all members
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each sample and group of
@@ -104,7 +104,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     normaliser_.set_element_maps(std::move(statistics), std::move(channel_map));
   }
 
-  detail::block_layout<Rank> layout_;
+  detail::block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
   detail::normaliser<T, Rank> normaliser_;
   group_norm_options options_;
   cut channel_cut_;

@@ -20,7 +20,7 @@ struct layer_norm_options {
   /// How the last K dimensions are split over the workers; balanced by default.
   std::optional<decomposition<K>> cuts{};
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }  ///< a hash of all members
 };
 
 namespace detail {
@@ -31,7 +31,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   static_assert(std::is_floating_point_v<T>, "partita::layer_norm<T, Rank, K>: requires floating-point elements");
   static_assert(K >= 1 && K <= Rank,
                 "partita::layer_norm<T, Rank, K>: requires 1 <= K <= Rank, the dimensions of x that are normalised");
-  using any_grid_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;  ///< the extents of a partition of any grid shape
   static constexpr const char* name =
       Centred ? "partita::layer_norm(p, options)(x)" : "partita::rms_norm(p, options)(x)";
 
@@ -130,7 +130,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     }
   }
 
-  block_layout<Rank> layout_;
+  block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
   normaliser<T, Rank> normaliser_;
   layer_norm_options<K> options_;
   decomposition<K> cuts_;

@@ -42,7 +42,7 @@ concept features_of = ranked_array<X> && std::is_same_v<element_of<X>, T> && ran
 ///           descent.
 template <class T, linear_algorithm Algorithm = weight_stationary>
 class linear {
-  using any_grid_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;  ///< the extents of a partition of any grid shape
 
  public:
   template <class X, class Y, class W>

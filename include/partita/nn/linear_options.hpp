@@ -22,7 +22,7 @@ struct linear_options {
   initial_values initial = initial_values::uniform;
   std::uint64_t seed = 0;  ///< the seed of the initial weights
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }  ///< a hash of all members
 };
 
 }  // namespace partita

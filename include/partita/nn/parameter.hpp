@@ -45,10 +45,10 @@ class parameter {
   text error_message() const { return compare_shapes_(value_, gradient_); }
 
  private:
-  void* value_;     ///< a tensor of the layer
-  void* gradient_;  ///< a tensor of the same type
-  T* (*get_data_)(void*);
-  std::size_t (*get_size_)(const void*);
+  void* value_;                                       ///< a tensor of the layer
+  void* gradient_;                                    ///< a tensor of the same type
+  T* (*get_data_)(void*);                             ///< data() of a tensor of their type
+  std::size_t (*get_size_)(const void*);              ///< size() of a tensor of their type
   text (*compare_shapes_)(const void*, const void*);  ///< returns the error message if the shapes differ
 };
 

@@ -99,9 +99,9 @@ class window_geometry {
  private:
   static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two do not overflow
 
-  const char* name_;
-  std::array<sliding, feature_dims> kernels_{};
-  bool includes_padding_ = true;  ///< whether the divisor of a mean counts cells in the padding
+  const char* name_;                             ///< the call in error messages
+  std::array<sliding, feature_dims> kernels_{};  ///< one for each feature dimension
+  bool includes_padding_ = true;                 ///< whether the divisor of a mean counts cells in the padding
 };
 #ifdef PARTITA_CORE
 #define PARTITA_POOLING_MOVEMENTS(EXTERN) \
@@ -147,7 +147,7 @@ class adaptive_rule {
   }
 
  private:
-  const char* name_;
+  const char* name_;  ///< the call in error messages
   adaptive_pooling_options<feature_dims> options_;
 };
 

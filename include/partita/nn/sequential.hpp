@@ -71,8 +71,8 @@ class sequential {
 
  private:
   template <class Layer>
-  static constexpr bool with_parameters = requires(Layer& layer) { layer.parameters(); };
-  static constexpr bool has_parameters = (with_parameters<Layers> || ...);
+  static constexpr bool layer_has_parameters = requires(Layer& layer) { layer.parameters(); };
+  static constexpr bool has_parameters = (layer_has_parameters<Layers> || ...);
 
   /// Applies layer K and all later layers to x.
   template <std::size_t K, class X>

@@ -187,7 +187,7 @@ class softmax_cross_entropy {
 
   std::shared_ptr<detail::world_state> world_;
   bool is_active_;
-  std::uint64_t fingerprint_;
+  std::uint64_t fingerprint_;               ///< a hash of the partition and of the element type
   worker_group class_group_, all_workers_;  ///< the workers of p; those of the world, the first worker of p first
   interval own_classes_;                    ///< the classes of this worker in the last call
   bool was_called_ = false;

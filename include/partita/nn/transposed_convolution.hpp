@@ -16,14 +16,14 @@ template <std::size_t Features>
 struct transposed_convolution_options {
   std::size_t in_channels = 0;
   std::size_t out_channels = 0;
-  per_dimension<Features> kernel{};
-  per_dimension<Features> stride = 1;
-  per_dimension<Features> padding{};
-  per_dimension<Features> output_padding{};
-  per_dimension<Features> dilation = 1;
-  std::size_t groups = 1;
-  bool bias = true;
-  std::uint64_t seed = 0;
+  per_dimension<Features> kernel{};          ///< the number of elements of the kernel along each dimension
+  per_dimension<Features> stride = 1;        ///< the distance in cells of y between the kernels of two cells of x
+  per_dimension<Features> padding{};         ///< the number of cells removed before and after the result
+  per_dimension<Features> output_padding{};  ///< the number of cells added at the end of the result
+  per_dimension<Features> dilation = 1;      ///< the distance in cells between two elements of the kernel
+  std::size_t groups = 1;                    ///< as in convolution_options
+  bool bias = true;                          ///< whether the layer has a bias
+  std::uint64_t seed = 0;                    ///< the seed of the initial weights
 
   /// The options of the convolution of which the transposed convolution is the adjoint.
   constexpr convolution_options<Features> convolution() const {
@@ -38,7 +38,7 @@ struct transposed_convolution_options {
             .seed = seed};
   }
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<10>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<10>(*this); }  ///< a hash of all members
 };
 
 /// y = the adjoint of a convolution, applied to x, plus b: PyTorch's ConvTranspose1d, 2d and 3d on p = batch x 1 x
@@ -54,7 +54,7 @@ struct transposed_convolution_options {
 template <class T, std::size_t Features = detail::rank_not_given>
 class transposed_convolution {
   static constexpr std::size_t rank = Features + 2;
-  using any_grid_shape = dynamic_extents<rank>;
+  using any_grid_shape = dynamic_extents<rank>;  ///< the extents of a partition of any grid shape
   using shape_type = std::array<std::size_t, rank>;
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                 "partita::transposed_convolution<T, Features>: requires elements of type float or double");
@@ -207,10 +207,10 @@ class transposed_convolution {
   transposed_convolution_options<Features> options_;
   partition<any_grid_shape> p_;
   detail::convolution_split<Features> split_;  ///< of the convolution whose adjoint this layer applies; its x is our y
-  detail::window_movement<detail::convolution_planner<Features, true>> y_movement_;
-  detail::window_movement<detail::convolution_planner<Features, false>> x_movement_;
-  all_sum_reduce<any_grid_shape> sum_gradients_;     ///< over all workers of p
-  detail::prepared_extents<rank> prepared_extents_;  ///< of y
+  detail::window_movement<detail::convolution_planner<Features, true>> y_movement_;   ///< sums windows to blocks of y
+  detail::window_movement<detail::convolution_planner<Features, false>> x_movement_;  ///< brings x to workers
+  all_sum_reduce<any_grid_shape> sum_gradients_;                                      ///< over all workers of p
+  detail::prepared_extents<rank> prepared_extents_;                                   ///< of y
   bool forward_done_ = false;
   xt::xtensor<T, rank> weight_, weight_gradient_;
   xt::xtensor<T, 1> bias_, bias_gradient_;

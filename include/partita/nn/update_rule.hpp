@@ -23,7 +23,7 @@ struct sgd_options {
   double weight_decay = 0;
   bool nesterov = false;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }  ///< a hash of all members
 };
 
 /// Options of Adam (Kingma and Ba 2015, algorithm 1), whose gradient is g + weight_decay w. With `amsgrad`, the largest
@@ -36,7 +36,7 @@ struct adam_options {
   double weight_decay = 0;
   bool amsgrad = false;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }  ///< a hash of all members
 };
 
 /// Options of AdamW, Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2): w = w - learning_rate
@@ -49,7 +49,7 @@ struct adamw_options {
   double weight_decay = 0.01;
   bool amsgrad = false;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }  ///< a hash of all members
 };
 
 namespace detail {
@@ -58,7 +58,7 @@ namespace detail {
 template <class Real, std::size_t States>
 struct flat_parameter {
   std::size_t n;  ///< the number of real numbers
-  Real* value;
+  Real* value;    ///< the numbers, which are updated
   const Real* gradient;
   std::array<Real*, States> state;  ///< null for each state that the optimiser does not use
   Real gradient_factor = Real(1);   ///< multiplies the gradient

@@ -84,7 +84,7 @@ class upsampling_rule {
  private:
   static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two do not overflow
 
-  const char* name_;
+  const char* name_;  ///< the call in error messages
   upsampling_options<feature_dims> options_;
 };
 

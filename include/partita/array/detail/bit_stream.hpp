@@ -20,7 +20,7 @@ class bit_writer {
   static constexpr unsigned chunk_bits = 32;  ///< wider numbers are written in pieces of this width
   std::vector<char>* bytes_;                  ///< the stream, which the caller owns
   std::uint64_t buffered_bits_ = 0;           ///< bits that do not fill a byte yet
-  unsigned buffered_bit_count_ = 0;
+  unsigned buffered_bit_count_ = 0;           ///< the number of buffered bits
 };
 
 /// Reads numbers from bytes in the bit order of bit_writer.
@@ -34,7 +34,7 @@ class bit_reader {
   static constexpr unsigned chunk_bits = 32;  ///< wider numbers are read in pieces of this width
   const char* bytes_;                         ///< the next byte to read
   std::uint64_t buffered_bits_ = 0;           ///< bits of earlier bytes that are not read yet
-  unsigned buffered_bit_count_ = 0;
+  unsigned buffered_bit_count_ = 0;           ///< the number of buffered bits
 };
 
 }  // namespace partita::detail

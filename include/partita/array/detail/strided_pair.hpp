@@ -78,7 +78,7 @@ class odometer {
 
  private:
   const strided_pair& strided_pair_;
-  std::size_t loop_count_;
+  std::size_t loop_count_;                     ///< the number of loops that are iterated, outermost first
   std::size_t loop_position_[max_loops] = {};  ///< the current iteration of each loop
 };
 

@@ -210,7 +210,7 @@ class column_convolver {
             {static_cast<std::ptrdiff_t>(n), 1}};
   }
 
-  sizes s_;
+  sizes s_;                                      ///< the sizes of this convolution
   std::size_t window_size_, tile_columns_ = 1;   ///< the cells of one channel of the window; the columns of a tile
   std::array<std::size_t, Features> strides_{};  ///< of one channel of the window
   std::vector<std::size_t> offsets_;  ///< for each weight of an output, its input's offset from the window's first cell

@@ -131,7 +131,7 @@ class convolution_split {
     return {static_cast<std::ptrdiff_t>(i.start), static_cast<std::ptrdiff_t>(i.stop)};
   }
 
-  grid<dynamic_extents<rank>> grid_;
+  grid<dynamic_extents<rank>> grid_;   ///< the workers that compute: p_w, or p_x if the layer has no p_w
   convolution_form convolution_form_;  ///< how index i of a worker determines its part
   convolution_options<Features> options_;
 };

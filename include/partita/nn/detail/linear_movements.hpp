@@ -130,7 +130,7 @@ class linear_movements;
 /// Weight-stationary: x is broadcast along the columns of p_w, and the products are summed along the rows of p_w.
 template <class T>
 class linear_movements<T, weight_stationary> {
-  using any_grid_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;  ///< the extents of a partition of any grid shape
 
  public:
   linear_movements(const partition<any_grid_shape>& p_x, const partition<any_grid_shape>& p_y,
@@ -182,7 +182,7 @@ class linear_movements<T, weight_stationary> {
 /// Column-parallel: x is gathered on all workers, and each worker's product is its block of y.
 template <class T>
 class linear_movements<T, column_parallel> {
-  using any_grid_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;  ///< the extents of a partition of any grid shape
 
  public:
   linear_movements(const partition<any_grid_shape>& p_x, const partition<any_grid_shape>&,
@@ -218,13 +218,13 @@ class linear_movements<T, column_parallel> {
   void describe(linear_plan& plan) const { plan.members = gather_.members(); }
 
  private:
-  all_gather<any_grid_shape> gather_;
+  all_gather<any_grid_shape> gather_;  ///< of the blocks of x
 };
 
 /// Row-parallel: every worker multiplies its block of x; the products are summed and scattered over the workers.
 template <class T>
 class linear_movements<T, row_parallel> {
-  using any_grid_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;  ///< the extents of a partition of any grid shape
 
  public:
   linear_movements(const partition<any_grid_shape>& p_x, const partition<any_grid_shape>&,
@@ -258,7 +258,7 @@ class linear_movements<T, row_parallel> {
   void describe(linear_plan& plan) const { plan.members = scatter_.members(); }
 
  private:
-  reduce_scatter<any_grid_shape> scatter_;
+  reduce_scatter<any_grid_shape> scatter_;  ///< of the products, to the blocks of y
 };
 
 }  // namespace partita::detail

@@ -21,7 +21,7 @@ namespace partita::detail {
 /// What a linear layer keeps on one worker: options, partitions, weights, gradients, and the last x.
 template <class T, linear_algorithm Algorithm>
 struct linear_state {
-  using any_grid_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;  ///< the extents of a partition of any grid shape
 
   linear_state(const partition<any_grid_shape>& x_partition, const partition<any_grid_shape>& y_partition,
                const partition<any_grid_shape>& w_partition, const linear_options& o)
@@ -167,14 +167,14 @@ struct linear_state {
 
   linear_options options;
   partition<any_grid_shape> p_x, p_y, p_w;
-  linear_movements<T, Algorithm> movements;
+  linear_movements<T, Algorithm> movements;            ///< the exchanges of x and y and their adjoints
   interval rows, columns;                              ///< of this worker's block of W, as indices of the global W
   bool is_first_column = false, forward_done = false;  ///< whether `columns` is the first part; whether x is kept
   xt::xtensor<T, 2> weight, weight_gradient;
   xt::xtensor<T, 1> bias, bias_gradient;
-  pooled_storage<T> x;  ///< the x of the last call after communication, a matrix of row_count rows
-  std::size_t row_count = 0;
-  std::vector<std::size_t> y_shape;             ///< of this worker's block of the last y
+  pooled_storage<T> x;               ///< the x of the last call after communication, a matrix of row_count rows
+  std::size_t row_count = 0;         ///< the number of rows of the last x as a matrix
+  std::vector<std::size_t> y_shape;  ///< of this worker's block of the last y
   std::vector<std::size_t> last_batch_extents;  ///< batch extents of the last x with several batch dimensions
 };
 

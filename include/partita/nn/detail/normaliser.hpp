@@ -84,7 +84,7 @@ struct element_map {
 /// `is_shared` dimensions. With `has_mean` the mean is subtracted; root mean square normalisation does not subtract it.
 template <class T, std::size_t Rank>
 class normaliser {
-  using any_grid_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;  ///< the extents of a partition of any grid shape
 
  public:
   normaliser(const partition<any_grid_shape>& p, const std::array<bool, Rank>& is_averaged,
@@ -101,7 +101,6 @@ class normaliser {
     statistics_map_ = std::move(statistics);
     parameter_map_ = std::move(parameters);
   }
-  const element_map<Rank>& statistics_map() const { return statistics_map_; }
 
   /// The moments of the whole tensor, one for each statistic. Cost: one all_reduce.
   std::vector<moments> compute_moments(const xt::xtensor<T, Rank>& x) const {

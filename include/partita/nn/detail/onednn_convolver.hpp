@@ -258,7 +258,7 @@ class onednn_convolver {
     return s.in_channels == groups * s.group_in_channels ? groups : 0;
   }
 
-  sizes s_;
+  sizes s_;                                    ///< the sizes of this convolution
   std::size_t groups_;                         ///< the result of count_groups()
   column_convolver<float, Features> columns_;  ///< computes what oneDNN does not support
 };

@@ -17,7 +17,7 @@ template <class T, std::size_t States>
 class optimised_parameters {
  public:
   using real = real_of<T>;  ///< the type of the numbers that are updated: two of them for a complex element
-  using flat_type = flat_parameter<real, States>;
+  using flat_type = flat_parameter<real, States>;  ///< the argument of the function given to for_each()
 
   /// `state_count` states per real number are allocated at once; the others are allocated on first use.
   optimised_parameters(const char* call, std::vector<parameter<T>> parameters, std::size_t state_count)

@@ -33,7 +33,7 @@ class window_planner {
   const partition<dynamic_extents<Rank>>& p() const { return p_; }
   const Rule& rule() const { return rule_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
-  halo_boundaries<Rank> boundaries() const { return boundary::none; }
+  halo_boundaries<Rank> boundaries() const { return boundary::none; }  ///< windows do not reach beyond the tensor
   text error_message(const std::array<std::size_t, Rank>& extents) const { return rule_.error_message(extents); }
   /// The part of a worker in the exchange, for an x whose blocks are split by `cuts`.
   halo_plan<Rank> plan(const decomposition<Rank>& cuts, std::size_t worker) const {
@@ -51,7 +51,7 @@ class window_planner {
 
  private:
   partition<dynamic_extents<Rank>> p_;
-  Rule rule_;
+  Rule rule_;  ///< which inputs an output needs
   std::uint64_t fingerprint_;
 };
 
@@ -111,8 +111,8 @@ class window_exchange {
   }
 
  private:
-  window_movement<window_planner<Rule, Rank>> movement_;
-  local_taps<Rank> local_taps_;  ///< those of the last call
+  window_movement<window_planner<Rule, Rank>> movement_;  ///< the exchange of windows
+  local_taps<Rank> local_taps_;                           ///< those of the last call
   bool was_called_ = false;
 };
 
