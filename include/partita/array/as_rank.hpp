@@ -17,7 +17,7 @@
 namespace partita {
 namespace detail {
 
-/// A view of an array, as an array of rank Rank that refers to the memory of another object.
+/// An array of rank Rank that refers to the memory at `first`, which another object owns. Strides are in elements.
 template <class T, std::size_t Rank>
 auto view_of_memory(T* first, const std::array<std::size_t, Rank>& shape,
                     const std::array<std::ptrdiff_t, Rank>& strides) {
@@ -29,7 +29,7 @@ auto view_of_memory(T* first, const std::array<std::size_t, Rank>& shape,
 template <class E>
 concept array_in_memory = array_expression<E> && requires(E& e) {
   { e.data() } -> std::convertible_to<const void*>;
-  e.strides();
+  { e.strides() };
   { e.data_offset() } -> std::convertible_to<std::size_t>;
 };
 
@@ -47,6 +47,7 @@ template <class P, class A, std::size_t N, xt::layout_type L, class Tag>
 inline constexpr bool
     memory_outlives_view<xt::xtensor_adaptor<xt::xbuffer_adaptor<P, xt::no_ownership, A>, N, L, Tag>> = true;
 
+/// Returns the extents of a shape; throws a shape_error unless there are Rank of them.
 template <std::size_t Rank, class Shape>
 std::array<std::size_t, Rank> require_shape_of_rank(const Shape& shape) {
   if (shape.size() != Rank)
@@ -59,12 +60,10 @@ std::array<std::size_t, Rank> require_shape_of_rank(const Shape& shape) {
   return all;
 }
 
+/// R is a contiguous range of numbers with a known size, such as std::vector.
 template <class R>
 concept range_in_memory = !array_expression<R> && std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
                           number<std::ranges::range_value_t<R>>;
-
-template <class>  // false for each type: for an error message in a branch of `if constexpr`
-inline constexpr bool always_false = false;
 
 }  // namespace detail
 
@@ -81,7 +80,7 @@ auto as_rank(A&& a) {
   constexpr bool memory_outlives_call = std::is_lvalue_reference_v<A&&> || detail::memory_outlives_view<E>;
   if constexpr (ranked_array<A> && rank_of<A> != Rank) {
     static_assert(
-        detail::always_false<E>,
+        detail::dependent_false<E>,
         "partita::as_rank<Rank>(a): requires an array of rank Rank, and the type of a says another; reshape a, "
         "or leave as_rank out");
   } else if constexpr (array_expression<A>) {
@@ -123,7 +122,7 @@ auto as_rank(A&& a) {
     else return xt::xtensor<E, 0>(a);
   } else {
     static_assert(
-        detail::always_false<E>,
+        detail::dependent_false<E>,
         "partita::as_rank<Rank>(a): requires an xtensor expression, a contiguous range of numbers or a number; "
         "copy a into an xt::xtensor<T, Rank>");
   }

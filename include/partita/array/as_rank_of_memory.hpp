@@ -13,6 +13,7 @@
 namespace partita {
 namespace detail {
 
+/// M has the members of an Eigen matrix that has its elements in memory.
 template <class M>
 concept matrix_in_memory = requires(M& m) {
   { *m.data() };
@@ -39,6 +40,7 @@ template <class M>
 inline constexpr bool is_vector<M> =
     static_cast<int>(M::RowsAtCompileTime) == 1 || static_cast<int>(M::ColsAtCompileTime) == 1;
 
+/// M has the members of an mdspan.
 template <class M>
 concept span_of_dimensions = requires(M& m) {
   { *m.data_handle() };
@@ -46,17 +48,6 @@ concept span_of_dimensions = requires(M& m) {
   { m.stride(0) } -> std::convertible_to<std::size_t>;
   { std::remove_cvref_t<M>::rank() } -> std::convertible_to<std::size_t>;
 };
-
-template <std::size_t Rank>
-std::array<std::ptrdiff_t, Rank> dense_strides(const std::array<std::size_t, Rank>& shape) {
-  std::array<std::ptrdiff_t, Rank> strides{};
-  std::ptrdiff_t step = 1;
-  for (std::size_t d = Rank; d-- > 0;) {
-    strides[d] = step;
-    step *= static_cast<std::ptrdiff_t>(shape[d]);
-  }
-  return strides;
-}
 
 }  // namespace detail
 
@@ -72,7 +63,7 @@ auto as_rank(T* first, const detail::number_list<Rank>& shape,
 }
 template <std::size_t Rank, detail::number T>
 auto as_rank(T* first, const detail::number_list<Rank>& shape) {
-  return detail::view_of_memory<T, Rank>(first, shape, detail::dense_strides<Rank>(shape));
+  return detail::view_of_memory<T, Rank>(first, shape, dense_block<T, Rank>(first, shape).strides);
 }
 
 /// A contiguous range (std::vector, std::span) as an array of given extents: `as_rank<2>(v, {rows, columns})`.

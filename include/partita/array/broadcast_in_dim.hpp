@@ -28,6 +28,7 @@ void require_broadcast_in_dim(const shape_list& operand, const shape_list& resul
     throw shape_error(explain_verdict(verdict, Level, operand, result, list));
 }
 
+/// The operand repeated to the shape `result`, as a lazy view with strides of 0.
 template <std::size_t Rank, class E>
 auto expand(E&& e, const dimension_map& map, const shape_list& result) {
   auto shape = view_shape<Rank>::make_array(result.size());
@@ -125,12 +126,12 @@ template <class E, class Shape, broadcast_dimensions_choice Dims = broadcast_dim
   requires(detail::array_operand<E> && !is_extents<Shape> && std::is_constructible_v<short_list<std::ptrdiff_t>, Shape>)
 auto broadcast_in_dim(E&& x, const Shape& result, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;
-  using known = typename extents_from_shape_type<Shape>::type;
+  using known_extents = typename extents_from_shape_type<Shape>::type;
   const shape_list operand = shape_of(x);
   const short_list<std::ptrdiff_t> whole(result);
   if (const auto verdict = judge_result_extents(whole); !verdict) throw shape_error(explain_verdict(verdict, whole));
-  require_broadcast_in_dim<array_extents<E>, known, Level>(operand, whole, dims);
-  constexpr std::size_t rank = rank_of_extents<known>;
+  require_broadcast_in_dim<array_extents<E>, known_extents, Level>(operand, whole, dims);
+  constexpr std::size_t rank = rank_of_extents<known_extents>;
   const dimension_map map(short_list<std::size_t>(to_dimension_list(dims)), whole.size());
   if constexpr (std::is_lvalue_reference_v<E>) return expand<rank>(std::as_const(x), map, whole);
   else return expand<rank>(std::forward<E>(x), map, whole);
@@ -156,11 +157,11 @@ template <array_expression Dy, class Shape, broadcast_dimensions_choice Dims = b
   requires(!is_extents<Shape> && std::is_constructible_v<shape_list, Shape>)
 auto broadcast_adjoint(const Dy& dy, const Shape& operand, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;
-  using known = typename extents_from_shape_type<Shape>::type;
+  using known_extents = typename extents_from_shape_type<Shape>::type;
   const shape_list small(operand), whole = shape_of(dy);
-  require_broadcast_in_dim<known, array_extents<Dy>, Level>(small, whole, dims);
-  return sum_to_operand<rank_of_extents<known>>(dy, small,
-                                                {short_list<std::size_t>(to_dimension_list(dims)), whole.size()});
+  require_broadcast_in_dim<known_extents, array_extents<Dy>, Level>(small, whole, dims);
+  return sum_to_operand<rank_of_extents<known_extents>>(
+      dy, small, {short_list<std::size_t>(to_dimension_list(dims)), whole.size()});
 }
 
 PARTITA_FALLBACK_OVERLOAD(broadcast_in_dim) {

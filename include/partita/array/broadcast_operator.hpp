@@ -30,6 +30,7 @@ class array_broadcast {
     return xt::xtensor<detail::operand_element<X>, Result::rank()>(
         detail::expand<Result::rank()>(x, dimension_map_, shape_list(result_extents_)));
   }
+  /// Returns a new array of the extents `Operand`: the sums of dy over the repetitions of each element.
   template <array_expression Dy>
   auto adjoint(const Dy& dy) const {
     require_extents(shape_list(result_extents_), detail::shape_of(dy), ".adjoint(dy)");
@@ -37,9 +38,11 @@ class array_broadcast {
   }
 
   const Result& result_extents() const { return result_extents_; }
+  /// The dimension of the result that each dimension of the operand becomes.
   const dimension_map& map() const { return dimension_map_; }
 
  private:
+  /// Throws a shape_error if the argument of `call` does not have the extents that this operator was made for.
   static void require_extents(const shape_list& expected_extents, const shape_list& given, const char* call) {
     if (!(expected_extents == given))
       throw shape_error(text("partita::array_broadcast")
@@ -49,9 +52,10 @@ class array_broadcast {
 
   Operand operand_extents_;
   Result result_extents_;
-  dimension_map dimension_map_;
+  dimension_map dimension_map_;  ///< from the dimensions of the operand to those of the result
 };
 
+/// Deduces the class from the extents of the operand and of the result.
 template <std::size_t... A, std::size_t... B>
 array_broadcast(const extents<A...>&, const extents<B...>&) -> array_broadcast<extents<A...>, extents<B...>>;
 template <std::size_t... A, std::size_t... B, class Dims>

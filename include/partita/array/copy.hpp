@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <partita/array/detail/loops.hpp>
 #include <type_traits>
 
@@ -21,9 +20,9 @@ enum class stores { by_size, cached, streaming };
 namespace detail {
 
 /// Whether reading `bytes` bytes and writing as many bytes takes more than 4/5 of the last-level cache.
-inline bool exceeds_cache(std::size_t bytes) { return bytes > last_cache_bytes() / 5 * 2; }
+inline bool exceeds_cache(std::size_t bytes) { return bytes > last_level_cache_bytes() / 5 * 2; }
 
-/// Copies a block of elements of S bytes, a power of two up to 16.
+/// Copies a block of elements of S bytes, a power of two up to 16. Strides are in elements.
 template <std::size_t S>
 void copy_bytes(char* to, const std::ptrdiff_t* dst_strides, const char* from, const std::ptrdiff_t* src_strides,
                 const std::size_t* shape, std::size_t rank, stores store_mode, instruction_set isa) {

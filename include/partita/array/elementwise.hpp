@@ -24,6 +24,7 @@ auto make_expression(F f, E&&... e) {
   return expression(elementwise_function<F>{std::move(f)}, std::forward<E>(e)...);
 }
 
+/// The name of the function F in error messages: F::name if F has one.
 template <class F>
 struct function_name : any_function_name {};
 template <class F>
@@ -46,6 +47,7 @@ inline constexpr bool can_hold_number =
     is_complex_number<operand_element<Array>> ||
     (!is_complex_number<T> && (!std::is_floating_point_v<T> || !std::is_integral_v<operand_element<Array>>));
 
+/// Converts a number to the element type of the other operand `Array`; an array is returned unchanged.
 template <class Array, class E>
 decltype(auto) convert_number(E&& e) {
   if constexpr (number<E> && !number<Array>) {
@@ -228,27 +230,19 @@ PARTITA_DEFINE_BINARY_OPERATION(greater_equal)
 #undef PARTITA_DEFINE_BINARY_OPERATION
 
 // Fallback: all other calls of the named operations are compile-time errors.
-#define PARTITA_REQUIRES_ARRAY_OPERANDS(name)                                        \
-  "partita::" name                                                                   \
-  "(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a " \
-  "number, and broadcast_dimensions<...> at most"
-PARTITA_FALLBACK_OVERLOAD(add) {
-  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("add"));
-  return detail::rejected_call{};
-}
-PARTITA_FALLBACK_OVERLOAD(subtract) {
-  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("subtract"));
-  return detail::rejected_call{};
-}
-PARTITA_FALLBACK_OVERLOAD(multiply) {
-  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("multiply"));
-  return detail::rejected_call{};
-}
-PARTITA_FALLBACK_OVERLOAD(divide) {
-  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("divide"));
-  return detail::rejected_call{};
-}
-#undef PARTITA_REQUIRES_ARRAY_OPERANDS
+#define PARTITA_REJECT_OPERANDS(operation)                                                           \
+  PARTITA_FALLBACK_OVERLOAD(operation) {                                                             \
+    static_assert(detail::dependent_false<Given...>,                                                 \
+                  "partita::" #operation                                                             \
+                  "(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a " \
+                  "number, and broadcast_dimensions<...> at most");                                  \
+    return detail::rejected_call{};                                                                  \
+  }
+PARTITA_REJECT_OPERANDS(add)
+PARTITA_REJECT_OPERANDS(subtract)
+PARTITA_REJECT_OPERANDS(multiply)
+PARTITA_REJECT_OPERANDS(divide)
+#undef PARTITA_REJECT_OPERANDS
 
 // maximum and minimum are also values, because they are reductions. apply_extremum makes them functions of arrays.
 #define PARTITA_DEFINE_UNARY_OPERATION(operation)                                                      \

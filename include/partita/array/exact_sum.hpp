@@ -24,6 +24,7 @@ class long_accumulator {
   static_assert(std::is_floating_point_v<T> && limits::radix == 2 && limits::digits <= 64);
 
  public:
+  /// Adds a number exactly. Infinities and NaNs are summed separately.
   void add(T x) {
     if (!std::isfinite(x)) {
       non_finite_sum_ = has_non_finite_ ? non_finite_sum_ + x : x;
@@ -78,7 +79,8 @@ class long_accumulator {
   }
 
  private:
-  static constexpr std::uint64_t low_word_mask = 0xffffffffU;
+  static constexpr std::uint64_t low_word_mask = 0xffffffffU;  ///< the bits of one digit
+  /// The number of digits of 32 bits that cover the exponents of T, and the carries of 2^31 sums.
   static constexpr std::size_t digit_count =
       static_cast<std::size_t>(limits::max_exponent - limits::min_exponent + limits::digits) / 32 + 4;
 
@@ -105,8 +107,8 @@ class long_accumulator {
     return value;
   }
 
-  std::int64_t digits_[digit_count] = {};
-  T non_finite_sum_{};
+  std::int64_t digits_[digit_count] = {};  ///< the sum in base 2^32, lowest digit first, before carries are propagated
+  T non_finite_sum_{};                     ///< the sum of all infinities and NaNs
   bool has_non_finite_ = false;
 };
 
@@ -126,9 +128,9 @@ T sum_by_accumulator(const Value& value, std::size_t count) {
 // If the compiler may reorder sums or use a higher precision than T, only sums of integers are exact.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
     (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0)
-inline constexpr bool keeps_rounding_order = false;
+inline constexpr bool keeps_rounding_order = false;  ///< sums may be reordered, or rounded later than written
 #else
-inline constexpr bool keeps_rounding_order = true;
+inline constexpr bool keeps_rounding_order = true;  ///< each sum is rounded to its type, in the order as written
 #endif
 
 /// Calls f(first, length, sum, rounding, inexact) for each run of elements of `count` blocks, with the running sums of

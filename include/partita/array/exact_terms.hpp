@@ -7,6 +7,7 @@
 // only these few bits for the second terms. The exact sum of integers is one term.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -62,10 +63,10 @@ void compute_all_terms(const Value& value, std::size_t count, std::vector<T>& te
 
 /// A number as `multiple` * 2^-digit_count units in the last place (ulp) of another number; the multiple is odd.
 struct trailing_digits {
-  unsigned digit_count = 0;  ///< the number of binary digits below the last digit of the other number; or 0
-  std::int64_t multiple = 0;
+  unsigned digit_count = 0;   ///< the number of binary digits below the last digit of the other number; or 0
+  std::int64_t multiple = 0;  ///< odd and of either sign, or 0
 
-  static constexpr unsigned max_digits = 16;
+  static constexpr unsigned max_digits = 16;  ///< the largest digit_count
   /// The smallest multiple that `digit_count` digits can express; the largest multiple is its negative.
   static std::int64_t smallest_multiple(unsigned digit_count) {
     return digit_count < 2 ? -static_cast<std::int64_t>(digit_count) : 1 - (std::int64_t{1} << (digit_count - 1));
@@ -73,8 +74,8 @@ struct trailing_digits {
   /// The number of bits in which a multiple of `digit_count` digits is encoded.
   static unsigned bits(unsigned digit_count) { return digit_count < 2 ? digit_count : digit_count - 1; }
 
-  /// Expresses `rest` in digits below those of `number`; the multiple is 0 if this is impossible. Requires rest !=
-  /// 0.
+  /// Expresses `rest` in digits below those of `number`; the multiple is 0 if this is impossible. Requires that
+  /// `rest` is not 0.
   template <class T>
   static trailing_digits of(T number, T rest) {
     const float_parts a = split_float(number), b = split_float(rest);
@@ -86,6 +87,7 @@ struct trailing_digits {
     const std::int64_t least = smallest_multiple(d.digit_count);
     return d.multiple >= least && d.multiple <= -least ? d : trailing_digits{};
   }
+  /// The value of these digits, which are digits below those of `number`: the inverse of of().
   template <class T>
   T value_below(T number) const {
     constexpr int lowest = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
@@ -95,15 +97,14 @@ struct trailing_digits {
 
  private:
   struct float_parts {
-    std::int64_t exponent;  ///< the exponent of the last digit, 1 for the smallest numbers
-    std::uint64_t mantissa;
+    std::int64_t exponent;   ///< the exponent of the last digit, 1 for the smallest numbers
+    std::uint64_t mantissa;  ///< all digits of the number, as an integer without a sign
   };
   template <class T>
   static float_parts split_float(T x) {
-    typename unsigned_of_size<T>::type bits;
-    std::memcpy(&bits, &x, sizeof x);
     constexpr unsigned digits = std::numeric_limits<T>::digits - 1;
-    const std::uint64_t all = bits, fraction = all & ((std::uint64_t{1} << digits) - 1);
+    const std::uint64_t all = std::bit_cast<typename unsigned_of_size<T>::type>(x);
+    const std::uint64_t fraction = all & ((std::uint64_t{1} << digits) - 1);
     const std::uint64_t exponent = (all >> digits) & ((std::uint64_t{1} << (8 * sizeof(T) - 1 - digits)) - 1);
     if (exponent == 0) return {1, fraction};
     return {static_cast<std::int64_t>(exponent), fraction | std::uint64_t{1} << digits};
@@ -115,13 +116,15 @@ struct trailing_digits {
 class exact_terms {
  public:
   virtual ~exact_terms() = default;
-  /// Starts an empty sum.
+  /// Starts empty sums of n elements.
   virtual void clear(std::size_t n) = 0;
-  /// Adds a block, which must stay in place until the sum is computed.
+  /// Adds a block of n elements, which must stay in place until the sums are written or rounded.
   virtual void add(const char* block) = 0;
+  /// Adds the exact sums that another node wrote to `message`.
   virtual void add_message(const std::vector<char>& message) = 0;
+  /// Replaces `message` by the exact sums of all blocks and messages.
   virtual void write(std::vector<char>& message) = 0;
-  /// Writes the sum of all blocks and messages, rounded once.
+  /// Stores in `to` the n sums of all blocks and messages, each rounded once.
   virtual void round(char* to) = 0;
 };
 
@@ -179,7 +182,8 @@ class typed_exact_terms final : public exact_terms {
         continue;
       }
       if (by_digits) to.write(0, trailing_digits::max_digits + 1);
-      for (std::uint32_t k = 0; k < term_counts_[i]; ++k) to.write(1, 1), to.write(bits_of_number(next[k]), bits);
+      for (std::uint32_t k = 0; k < term_counts_[i]; ++k)
+        to.write(1, 1), to.write(std::bit_cast<bit_pattern>(next[k]), bits);
       to.write(0, 1);
     }
     to.finish();
@@ -201,30 +205,22 @@ class typed_exact_terms final : public exact_terms {
           received_terms(first, 1)[i] = d.value_below(received_terms_[first][i]);
           continue;
         }
-        for (std::size_t k = 1; from.read(1) == 1; ++k) received_terms(first, k)[i] = number_from_bits(from.read(bits));
+        for (std::size_t k = 1; from.read(1) == 1; ++k)
+          received_terms(first, k)[i] = std::bit_cast<T>(static_cast<bit_pattern>(from.read(bits)));
       }
     }
     for (std::size_t k = first; k < used_list_count_; ++k) blocks_.push_back(received_terms_[k].data());
   }
 
  private:
-  static constexpr unsigned bits = 8 * sizeof(T);
-  using bit_pattern = typename unsigned_of_size<T>::type;
+  static constexpr unsigned bits = 8 * sizeof(T);          ///< the number of bits of a T
+  using bit_pattern = typename unsigned_of_size<T>::type;  ///< an unsigned integer with the bits of a T
 
-  static bit_pattern bits_of_number(T x) {
-    bit_pattern all;
-    std::memcpy(&all, &x, sizeof x);
-    return all;
-  }
-  static T number_from_bits(std::uint64_t all) {
-    const bit_pattern narrow = static_cast<bit_pattern>(all);
-    T x;
-    std::memcpy(&x, &narrow, sizeof x);
-    return x;
-  }
+  /// A function from k to the k-th of all added lists of numbers.
   auto block() const {
     return [this](std::size_t k) { return blocks_[k]; };
   }
+  /// Takes one more list of n_ terms into use, all -0, and returns its index in received_terms_.
   std::size_t append_received_terms() {
     if (used_list_count_ == received_terms_.size()) received_terms_.emplace_back();
     received_terms_[used_list_count_].assign(n_, -T{});  // -0 changes no sum, not even the sign of zero
@@ -236,11 +232,11 @@ class typed_exact_terms final : public exact_terms {
     return received_terms_[first + k].data();
   }
 
-  std::size_t n_ = 0, used_list_count_ = 0;
-  std::vector<const T*> blocks_;
-  std::vector<std::vector<T>> received_terms_;  // the first `used_list_count_` lists are in use since the last clear()
-  std::vector<T> first_terms_, second_terms_, remaining_terms_, terms_of_sum_;
-  std::vector<std::uint32_t> term_counts_;  // the number of further terms of each sum
+  std::size_t n_ = 0, used_list_count_ = 0;     ///< the numbers T of a block; the lists of received_terms_ in use
+  std::vector<const T*> blocks_;                ///< all added lists of n_ numbers: blocks, and lists of received_terms_
+  std::vector<std::vector<T>> received_terms_;  ///< memory of received terms, kept after clear()
+  std::vector<T> first_terms_, second_terms_, remaining_terms_, terms_of_sum_;  ///< buffers of write()
+  std::vector<std::uint32_t> term_counts_;  ///< the number of terms of each sum after the first, in write()
 };
 
 }  // namespace partita::detail

@@ -28,10 +28,6 @@ template <class... A>
   requires(sizeof...(A) > 0 && !(std::is_convertible_v<A, std::size_t> && ...))
 extents(const A&...) -> extents<detail::rank_not_given - 1>;
 
-}  // namespace partita
-
-namespace partita {
-
 /// T is an xtensor expression: a container, a view, a lazy function.
 template <class T>
 concept array_expression = xt::is_xexpression<std::remove_cvref_t<T>>::value;
@@ -47,6 +43,7 @@ inline constexpr bool is_complex_number<std::complex<T>> = true;
 template <class T>
 concept number = std::is_arithmetic_v<std::remove_cvref_t<T>> || is_complex_number<std::remove_cvref_t<T>>;
 
+/// T is an array or a number.
 template <class T>
 concept array_operand = array_expression<T> || number<T>;
 
@@ -54,7 +51,7 @@ concept array_operand = array_expression<T> || number<T>;
 template <class L, class R>
 concept array_operands = array_operand<L> && array_operand<R> && (array_expression<L> || array_expression<R>);
 
-inline constexpr std::size_t unknown_rank = static_cast<std::size_t>(-1);
+inline constexpr std::size_t unknown_rank = static_cast<std::size_t>(-1);  ///< of an array whose rank is dynamic
 
 /// The extents in the type of an expression: static extents, dynamic extents with a static rank, or `void` if the rank
 /// is dynamic.
@@ -80,6 +77,7 @@ template <number T>
 struct extents_type_of<T> {
   using type = extents<>;
 };
+/// The extents in the type of an operand, or `void` if its rank is dynamic; a number has rank 0.
 template <class T>
 using array_extents = typename extents_type_of<std::remove_cvref_t<T>>::type;
 
@@ -102,6 +100,7 @@ template <number T>
 struct element_from_operand<T> {
   using type = T;
 };
+/// The element type of an array, or the type of a number.
 template <class T>
 using operand_element = typename element_from_operand<std::remove_cvref_t<T>>::type;
 
@@ -119,7 +118,7 @@ template <class E>
 concept strided_expression = array_expression<E> && requires(const std::remove_cvref_t<E>& e) {
   { *e.data() } -> std::convertible_to<typename std::remove_cvref_t<E>::value_type>;
   { e.data_offset() } -> std::convertible_to<std::size_t>;
-  e.strides()[0];
+  { e.strides()[0] };
 };
 
 template <class T, std::size_t Rank>

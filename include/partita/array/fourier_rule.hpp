@@ -22,25 +22,25 @@ enum class real_transform { dct_1, dct_2, dct_3, dct_4, dst_1, dst_2, dst_3, dst
 struct fourier_options {
   fourier_norm norm = fourier_norm::backward;
   bool inverse = false;         ///< compute the inverse transform; complex_to_real always is an inverse
-  std::size_t real_extent = 0;  ///< the number of real elements along the last transformed dimension
+  std::size_t real_extent = 0;  ///< the real elements along the last transformed dimension; complex_to_real requires it
   bool measure = false;         ///< FFTW tries its algorithms before the first call (FFTW_MEASURE)
 };
 
 /// A transform of complex numbers to complex numbers.
 struct complex_to_complex_t {};
-inline constexpr complex_to_complex_t complex_to_complex{};
+inline constexpr complex_to_complex_t complex_to_complex{};  ///< selects this kind in fourier_transform
 /// A transform of real numbers to half of their spectrum (n / 2 + 1 of n complex numbers along the last transformed
 /// dimension).
 struct real_to_complex_t {};
-inline constexpr real_to_complex_t real_to_complex{};
+inline constexpr real_to_complex_t real_to_complex{};  ///< selects this kind in fourier_transform
 /// A transform of half of a spectrum to real numbers: the inverse of real_to_complex.
 struct complex_to_real_t {};
-inline constexpr complex_to_real_t complex_to_real{};
+inline constexpr complex_to_real_t complex_to_real{};  ///< selects this kind in fourier_transform
 /// A transform of real numbers to real numbers: a cosine, sine or Hartley transform along each dimension.
 template <std::size_t N>
 struct real_to_real_t {
-  static constexpr std::size_t size = N;
-  std::array<real_transform, N> transforms;
+  static constexpr std::size_t size = N;     ///< the number of given transforms
+  std::array<real_transform, N> transforms;  ///< one for each transformed dimension, or one for all
 };
 /// Makes the kind of a real-to-real transform: one real_transform for each transformed dimension, in the order of these
 /// dimensions, or one for all of them.
@@ -52,11 +52,12 @@ constexpr real_to_real_t<sizeof...(Kind)> real_to_real(Kind... kinds) {
 
 namespace detail {
 
+/// The element types of the input and of the result of a transform along one dimension.
 enum class line_kind { complex_to_complex, real_to_complex, complex_to_real, real_to_real };
 
 /// Factors of the first and of the last element of a line of elements along one dimension.
 struct end_factors {
-  double first = 1, last = 1;
+  double first = 1, last = 1;  ///< 1 leaves an element unchanged
 
   constexpr bool has_factors() const { return first != 1 || last != 1; }
   constexpr end_factors multiplied_by(double f, double l) const { return {first * f, last * l}; }
@@ -65,27 +66,21 @@ struct end_factors {
 /// One transform of FFTW along one dimension: elements at the ends of a line are multiplied before and after the
 /// transform, and all elements by `factor`.
 struct line_transform {
-  std::size_t dimension = 0;
+  std::size_t dimension = 0;  ///< the dimension of the block that is transformed
   line_kind kind = line_kind::complex_to_complex;
-  bool is_backward = false;  ///< whether the sign of the exponent is +
-  real_transform real = real_transform::dct_1;
-  end_factors before{}, after{};
-  double factor = 1;
+  bool is_backward = false;                     ///< whether the sign of the exponent is +
+  real_transform real = real_transform::dct_1;  ///< which transform it is, if `kind` is real_to_real
+  end_factors before{}, after{};                ///< applied before and after the transform
+  double factor = 1;                            ///< multiplies all elements of the result
 };
 
+/// The transform that inverts `kind`, except for a factor.
 constexpr real_transform inverse_kind(real_transform kind) {
-  switch (kind) {
-    case real_transform::dct_2:
-      return real_transform::dct_3;
-    case real_transform::dct_3:
-      return real_transform::dct_2;
-    case real_transform::dst_2:
-      return real_transform::dst_3;
-    case real_transform::dst_3:
-      return real_transform::dst_2;
-    default:
-      return kind;
-  }
+  return kind == real_transform::dct_2   ? real_transform::dct_3
+         : kind == real_transform::dct_3 ? real_transform::dct_2
+         : kind == real_transform::dst_2 ? real_transform::dst_3
+         : kind == real_transform::dst_3 ? real_transform::dst_2
+                                         : kind;
 }
 
 /// The factor by which a transform of n elements and its unnormalised inverse together multiply the elements.
@@ -181,6 +176,7 @@ inline constexpr bool is_fourier_kind =
     std::is_same_v<Kind, complex_to_real_t>;
 template <std::size_t N>
 inline constexpr bool is_fourier_kind<real_to_real_t<N>> = true;
+/// Whether Kind selects a transform of real numbers to real numbers.
 template <class Kind>
 inline constexpr bool is_real_to_real = false;
 template <std::size_t N>

@@ -3,39 +3,24 @@
 
 #include <cmath>
 #include <concepts>
+#include <functional>
 #include <partita/array/expression.hpp>
 #include <type_traits>
 
 namespace partita::function {
 
-struct add {
+struct add : std::plus<> {
   static constexpr const char* name = "add";
-  template <class T, class U>
-  constexpr auto operator()(const T& a, const U& b) const {
-    return a + b;
-  }
 };
-struct subtract {
+struct subtract : std::minus<> {
   static constexpr const char* name = "subtract";
-  template <class T, class U>
-  constexpr auto operator()(const T& a, const U& b) const {
-    return a - b;
-  }
 };
-struct multiply {
+struct multiply : std::multiplies<> {
   static constexpr const char* name = "multiply";
-  template <class T, class U>
-  constexpr auto operator()(const T& a, const U& b) const {
-    return a * b;
-  }
 };
 /// Divides; a quotient of integers is truncated toward zero.
-struct divide {
+struct divide : std::divides<> {
   static constexpr const char* name = "divide";
-  template <class T, class U>
-  constexpr auto operator()(const T& a, const U& b) const {
-    return a / b;
-  }
 };
 /// Divides and returns the remainder with the sign of the dividend: C's `%` and `fmod`, not std::remainder, whose
 /// quotient is rounded to nearest.
@@ -119,47 +104,23 @@ struct bitwise_xor {
   }
 };
 
-struct equal_to {
+struct equal_to : std::equal_to<> {
   static constexpr const char* name = "equal_to";
-  template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const {
-    return a == b;
-  }
 };
-struct not_equal_to {
+struct not_equal_to : std::not_equal_to<> {
   static constexpr const char* name = "not_equal_to";
-  template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const {
-    return a != b;
-  }
 };
-struct less {
+struct less : std::less<> {
   static constexpr const char* name = "less";
-  template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const {
-    return a < b;
-  }
 };
-struct less_equal {
+struct less_equal : std::less_equal<> {
   static constexpr const char* name = "less_equal";
-  template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const {
-    return a <= b;
-  }
 };
-struct greater {
+struct greater : std::greater<> {
   static constexpr const char* name = "greater";
-  template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const {
-    return a > b;
-  }
 };
-struct greater_equal {
+struct greater_equal : std::greater_equal<> {
   static constexpr const char* name = "greater_equal";
-  template <class T, class U>
-  constexpr bool operator()(const T& a, const U& b) const {
-    return a >= b;
-  }
 };
 
 struct select {

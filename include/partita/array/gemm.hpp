@@ -43,10 +43,10 @@ inline constexpr std::size_t max_transposed_rows = 64, large_matrix = std::size_
 /// neither its rows nor its columns have unit stride.
 template <class T>
 struct blas_operand {
-  cxxblas::Transpose transpose = cxxblas::NoTrans;
-  const T* data = nullptr;
-  int leading_dimension = 1;
-  std::vector<T> packed;
+  cxxblas::Transpose transpose = cxxblas::NoTrans;  ///< Trans if the columns, not the rows, have unit stride
+  const T* data = nullptr;                          ///< the first element, in the matrix itself or in `packed`
+  int leading_dimension = 1;                        ///< the distance of two rows (or columns, with Trans) in elements
+  std::vector<T> packed;                            ///< the copy of the matrix, or empty
 
   explicit blas_operand(const strided<const T, 2>& m) {
     const auto [rows, columns] = m.shape;
@@ -75,15 +75,11 @@ struct blas_operand {
   blas_operand& operator=(const blas_operand&) = delete;
 };
 
-}  // namespace detail
-
-namespace detail {
-
 /// The term to which a product is added: beta times the existing result, or `row` in every row of the result.
 template <class T>
 struct row_and_beta {
-  T beta{};
-  const T* row = nullptr;
+  T beta{};                ///< the factor of the existing result, if `row` is null
+  const T* row = nullptr;  ///< its elements are contiguous
 };
 
 /// Computes c = a b + the term `to`. Requires matching shapes and an `a` with at least one column.
@@ -128,6 +124,7 @@ void multiply_and_add(const strided<const T, 2>& a, const strided<const T, 2>& b
                      right.leading_dimension, beta, c.data, static_cast<int>(c.strides[0]));
 }
 
+/// Throws a shape_error unless c has the shape of the product of a and b.
 template <class T>
 void require_matching_factors(const char* call, const strided<const T, 2>& a, const strided<const T, 2>& b,
                               const strided<T, 2>& c) {

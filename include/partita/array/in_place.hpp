@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <partita/array/elementwise.hpp>
 #include <partita/array/overlapping.hpp>
-#include <type_traits>
 #include <utility>
 
 namespace partita {
@@ -30,6 +29,7 @@ bool is_disjoint(const Target& target, const E& operand) {
   }
 }
 
+/// Sets target = f(target, e), for an e that shares no memory with the target.
 template <class F, class Target, class E, class Dims>
 void assign_in_place(F f, Target& target, const E& e, const Dims& dims) {
   auto expression = make_lifted_expression(std::move(f), std::as_const(target), e, dims);

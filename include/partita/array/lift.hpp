@@ -13,12 +13,12 @@ namespace partita::detail {
 template <std::size_t Rank, class T = std::size_t>
 struct view_shape {
   using type = std::array<T, Rank>;
-  static type make_array(std::size_t) { return {}; }
+  static type make_array(std::size_t) { return {}; }  ///< zeros, `Rank` of them
 };
 template <class T>
 struct view_shape<unknown_rank, T> {
   using type = xt::dynamic_shape<T>;
-  static type make_array(std::size_t rank) { return type(rank); }
+  static type make_array(std::size_t rank) { return type(rank); }  ///< `rank` numbers, to be assigned
 };
 
 /// A view of a strided expression with the extents `shape`, in which operand dimension j is result dimension

@@ -56,27 +56,12 @@ PARTITA_DEFINE_FFTW_TYPES(float, fftwf_)
 /// this lock.
 inline std::mutex fftw_planner;
 
+/// FFTW's name for a real-to-real transform.
 inline fftw_r2r_kind fftw_kind(real_transform kind) {
-  switch (kind) {
-    case real_transform::dct_1:
-      return FFTW_REDFT00;
-    case real_transform::dct_2:
-      return FFTW_REDFT10;
-    case real_transform::dct_3:
-      return FFTW_REDFT01;
-    case real_transform::dct_4:
-      return FFTW_REDFT11;
-    case real_transform::dst_1:
-      return FFTW_RODFT00;
-    case real_transform::dst_2:
-      return FFTW_RODFT10;
-    case real_transform::dst_3:
-      return FFTW_RODFT01;
-    case real_transform::dst_4:
-      return FFTW_RODFT11;
-    default:
-      return FFTW_DHT;
-  }
+  // in the order of the enumerators of real_transform
+  constexpr fftw_r2r_kind kinds[] = {FFTW_REDFT00, FFTW_REDFT10, FFTW_REDFT01, FFTW_REDFT11, FFTW_RODFT00,
+                                     FFTW_RODFT10, FFTW_RODFT01, FFTW_RODFT11, FFTW_DHT};
+  return kinds[static_cast<std::size_t>(kind)];
 }
 
 /// Calls f(row, n, stride) for the elements of a block, as rows that are as long as possible.
@@ -96,20 +81,21 @@ void scale_block(const strided<T, Rank>& block, double factor) {
     for (std::size_t k = 0; k < n; ++k) row[static_cast<std::ptrdiff_t>(k) * stride] *= by;
   });
 }
-/// The elements of a block whose index along `dimension` is k.
+/// The part of a block with the `count` indices from `first` on along a dimension.
 template <class T, std::size_t Rank>
-strided<T, Rank> slice_at_index(const strided<T, Rank>& block, std::size_t dimension, std::size_t k) {
+strided<T, Rank> slice_of_block(const strided<T, Rank>& block, std::size_t dimension, std::size_t first,
+                                std::size_t count = 1) {
   std::array<std::size_t, Rank> at{}, extent = block.shape;
-  at[dimension] = k;
-  extent[dimension] = 1;
+  at[dimension] = first;
+  extent[dimension] = count;
   return block.part(at, extent);
 }
 /// Multiplies the first and the last element of each line of a block along a dimension.
 template <class T, std::size_t Rank>
 void multiply_line_ends(const strided<T, Rank>& block, std::size_t dimension, const end_factors& by) {
   if (block.size() == 0) return;
-  scale_block(slice_at_index(block, dimension, 0), by.first);
-  scale_block(slice_at_index(block, dimension, block.shape[dimension] - 1), by.last);
+  scale_block(slice_of_block(block, dimension, 0), by.first);
+  scale_block(slice_of_block(block, dimension, block.shape[dimension] - 1), by.last);
 }
 
 /// Transforms blocks, and keeps the FFTW plans that were used. Several threads must not share such an object.
@@ -129,9 +115,10 @@ class local_transforms {
     for (const line_transform& line : lines) first = std::min(first, line.dimension);
     const std::size_t n = y.shape[0], bytes = y.size() / n * sizeof(Out);
     const std::size_t part = first == 0 || lines.size() < 2 ? n : std::max<std::size_t>(1, cached_bytes / bytes);
+    if (part >= n) return transform_part(x, y, lines);
     for (std::size_t k = 0; k < n; k += part) {
       const std::size_t rows = std::min(part, n - k);
-      transform_part(slice_along_first_dimension(x, n, k, rows), slice_along_first_dimension(y, n, k, rows), lines);
+      transform_part(slice_of_block(x, 0, k, rows), slice_of_block(y, 0, k, rows), lines);
     }
   }
 
@@ -139,24 +126,16 @@ class local_transforms {
   /// A plan of FFTW and its key: the kind, shapes, strides and alignments for which the plan was made.
   struct cached_plan {
     std::vector<std::ptrdiff_t> key;
-    std::shared_ptr<void> plan;
+    std::shared_ptr<void> plan;  ///< FFTW's plan, which the deleter destroys
   };
   static constexpr std::size_t max_plans = 64;  // chosen: a program that uses more shapes makes plans again
+  // The bytes of a part of a block that passes through all transforms.
   static constexpr std::size_t cached_bytes = std::size_t{1} << 18U;  // chosen: a quarter of a usual L2 cache
   // The bytes of a buffer row. Measured: 64 to 512 bytes are equally fast (128^3, 256^2 x 16 std::complex<double>).
   static constexpr std::size_t buffer_row_bytes = 256;
-  static constexpr std::size_t smallest_buffered = std::size_t{1} << 15U;  // chosen: an L1 cache
+  static constexpr std::size_t smallest_buffered = std::size_t{1} << 15U;  // bytes of a block; chosen: an L1 cache
 
-  template <class T, std::size_t Rank>
-  static strided<T, Rank> slice_along_first_dimension(const strided<T, Rank>& block, std::size_t all, std::size_t first,
-                                                      std::size_t rows) {
-    if (rows == all) return block;
-    std::array<std::size_t, Rank> at{}, extent = block.shape;
-    at[0] = first;
-    extent[0] = rows;
-    return block.part(at, extent);
-  }
-
+  /// Does what run() does, for a part of a block.
   template <class In, class Out, std::size_t Rank>
   void transform_part(const strided<In, Rank>& x, const strided<Out, Rank>& y,
                       const std::vector<line_transform>& lines) {
@@ -175,9 +154,9 @@ class local_transforms {
       multiply_line_ends(x, half.dimension, half.before);
       // The first number of half of a spectrum is real, and the last number if n is even: their imaginary parts have no
       // meaning, and FFTW does not promise to ignore them.
-      clear_imaginary_part(slice_at_index(x, half.dimension, 0));
+      clear_imaginary_part(slice_of_block(x, half.dimension, 0));
       if (const std::size_t n = y.shape[half.dimension]; n % 2 == 0)
-        clear_imaginary_part(slice_at_index(x, half.dimension, n / 2));
+        clear_imaginary_part(slice_of_block(x, half.dimension, n / 2));
       transform_dimension(x, y, half);
     }
     scale_block(y, factor);
@@ -221,7 +200,7 @@ class local_transforms {
     for (std::size_t e = 0; e < Rank; ++e)
       if (e != d && x.strides[e] == 1 && y.strides[e] == 1 && y.shape[e] > 1) neighbour_dimension = e;
     if (neighbour_dimension == Rank || y.size() * sizeof(Out) < smallest_buffered)
-      return execute(find(x, y, line), x, y);
+      return execute(find_plan(x, y, line), x, y);
 
     using input = std::remove_const_t<In>;
     // The columns are divided about equally over the buffers: 65 columns as 5 times 13, not as 4 times 16 and 1.
@@ -248,7 +227,7 @@ class local_transforms {
       if (planned_width != width) {
         line_transform alone = line;
         alone.dimension = 0;
-        plan = find(in, out, alone);
+        plan = find_plan(in, out, alone);
         planned_width = width;
       }
       copy<input, 2>(in, from);
@@ -270,7 +249,7 @@ class local_transforms {
     void operator()(T* memory) const { fftw_of<real_of<T>>::release(memory); }
   };
   template <class T>
-  using fftw_memory = std::unique_ptr<T, fftw_deleter<T>>;
+  using fftw_memory = std::unique_ptr<T, fftw_deleter<T>>;  ///< uninitialised memory, aligned for FFTW
   template <class T>
   static fftw_memory<T> allocate_for_fftw(std::size_t n) {
     fftw_memory<T> memory(static_cast<T*>(fftw_of<real_of<T>>::allocate(n * sizeof(T))));
@@ -285,12 +264,14 @@ class local_transforms {
     if constexpr (std::is_floating_point_v<element>) return const_cast<element*>(data);
     else return reinterpret_cast<typename FFTW::number*>(const_cast<element*>(data));
   }
+  /// The alignment of an address in FFTW's sense: a plan fits arrays of the alignment that it was made for.
   template <class FFTW, class T>
   static int alignment(T* data) {
     using real = real_of<std::remove_const_t<T>>;
     return FFTW::alignment(reinterpret_cast<real*>(const_cast<std::remove_const_t<T>*>(data)));
   }
 
+  /// Runs a plan of FFTW on x and y.
   template <class In, class Out, std::size_t Rank>
   static void execute(const std::shared_ptr<void>& plan, const strided<In, Rank>& x, const strided<Out, Rank>& y) {
     using fftw = fftw_of<real_of<Out>>;
@@ -306,7 +287,7 @@ class local_transforms {
 
   /// Finds or makes the plan of a transform along one dimension of a block that is not empty.
   template <class In, class Out, std::size_t Rank>
-  std::shared_ptr<void> find(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
+  std::shared_ptr<void> find_plan(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
     using fftw = fftw_of<real_of<Out>>;
     const int in_alignment = alignment<fftw>(x.data), out_alignment = alignment<fftw>(y.data);
     const bool is_in_place = static_cast<const void*>(x.data) == static_cast<const void*>(y.data);
@@ -350,6 +331,7 @@ class local_transforms {
               fftw::destroy(static_cast<typename fftw::plan>(it));
             }};
   }
+  /// Asks FFTW for a plan for blocks of the shapes and strides of x and y at the addresses `from` and `to`.
   template <class FFTW, class In, class Out, std::size_t Rank, class From, class To>
   static typename FFTW::plan make_fftw_plan(const strided<In, Rank>& x, const strided<Out, Rank>& y,
                                             const line_transform& line, From* from, To* to, unsigned fftw_flags) {
@@ -387,12 +369,12 @@ class local_transforms {
       memory = allocate_for_fftw<T>(static_cast<std::size_t>(before + behind));
       data = memory.get() + before;
     }
-    fftw_memory<T> memory;
-    T* data = nullptr;
+    fftw_memory<T> memory;  ///< all memory that the strides can reach
+    T* data = nullptr;      ///< element (0, …, 0) of the block
   };
 
-  bool should_measure_;
-  std::vector<cached_plan> plans_;
+  bool should_measure_;             ///< whether FFTW tries its algorithms when it makes a plan
+  std::vector<cached_plan> plans_;  ///< oldest first
 };
 
 }  // namespace partita::detail

@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstddef>
 #include <partita/core/extents.hpp>
-#include <utility>
 
 namespace partita::detail {
 

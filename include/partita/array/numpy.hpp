@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <partita/array/elementwise.hpp>
 #include <partita/rule/numpy_broadcast.hpp>
 #include <utility>

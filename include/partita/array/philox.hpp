@@ -28,17 +28,17 @@ class random_words {
   constexpr std::uint32_t operator[](std::uint64_t k) {
     if (const std::uint64_t block = k / 4; block != block_) {
       block_ = block;
-      random_words_ = philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32U),
-                              static_cast<std::uint32_t>(step_), static_cast<std::uint32_t>(step_ >> 32U)},
-                             philox_key_);
+      words_of_block_ = philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32U),
+                                static_cast<std::uint32_t>(step_), static_cast<std::uint32_t>(step_ >> 32U)},
+                               philox_key_);
     }
-    return random_words_[k % 4];
+    return words_of_block_[k % 4];
   }
 
  private:
-  std::array<std::uint32_t, 2> philox_key_;
-  std::uint64_t step_, block_ = ~std::uint64_t{0};
-  std::array<std::uint32_t, 4> random_words_{};
+  std::array<std::uint32_t, 2> philox_key_;         ///< the seed
+  std::uint64_t step_, block_ = ~std::uint64_t{0};  ///< word k is in block k / 4; block_ is that of the last call
+  std::array<std::uint32_t, 4> words_of_block_{};
 };
 
 }  // namespace partita::detail

@@ -17,6 +17,7 @@ struct real_part<std::complex<T>> {
   using type = T;
   static constexpr std::size_t count = 2;
 };
+/// The type of the real numbers that an element of type T consists of.
 template <class T>
 using real_of = typename real_part<T>::type;
 

@@ -23,47 +23,27 @@ class result_tensor : public Tensor {
   explicit result_tensor(const xt::xexpression<E>& e) : Tensor(e) {}
   using Tensor::operator=;
 
-  // xt::noalias(y) = …, += … require that these assignment functions return the tensor itself.
-  template <class E>
-  result_tensor& assign(const xt::xexpression<E>& e) {
-    return Tensor::assign(e), *this;
-  }
-  template <class E>
-  result_tensor& plus_assign(const xt::xexpression<E>& e) {
-    return Tensor::plus_assign(e), *this;
-  }
-  template <class E>
-  result_tensor& minus_assign(const xt::xexpression<E>& e) {
-    return Tensor::minus_assign(e), *this;
-  }
-  template <class E>
-  result_tensor& multiplies_assign(const xt::xexpression<E>& e) {
-    return Tensor::multiplies_assign(e), *this;
-  }
-  template <class E>
-  result_tensor& divides_assign(const xt::xexpression<E>& e) {
-    return Tensor::divides_assign(e), *this;
-  }
-  template <class E>
-  result_tensor& modulus_assign(const xt::xexpression<E>& e) {
-    return Tensor::modulus_assign(e), *this;
-  }
-  template <class E>
-  result_tensor& bit_and_assign(const xt::xexpression<E>& e) {
-    return Tensor::bit_and_assign(e), *this;
-  }
-  template <class E>
-  result_tensor& bit_or_assign(const xt::xexpression<E>& e) {
-    return Tensor::bit_or_assign(e), *this;
-  }
-  template <class E>
-  result_tensor& bit_xor_assign(const xt::xexpression<E>& e) {
-    return Tensor::bit_xor_assign(e), *this;
-  }
+  /// Sets each element to f(element, e) for a number e.
   template <class E, class F>
   result_tensor& scalar_computed_assign(const E& e, F&& f) {
     return Tensor::scalar_computed_assign(e, std::forward<F>(f)), *this;
   }
+  // xt::noalias(y) = …, += … require that these assignment functions return the tensor itself.
+#define PARTITA_DEFINE_ASSIGNMENT(name)              \
+  template <class E>                                 \
+  result_tensor& name(const xt::xexpression<E>& e) { \
+    return Tensor::name(e), *this;                   \
+  }
+  PARTITA_DEFINE_ASSIGNMENT(assign)
+  PARTITA_DEFINE_ASSIGNMENT(plus_assign)
+  PARTITA_DEFINE_ASSIGNMENT(minus_assign)
+  PARTITA_DEFINE_ASSIGNMENT(multiplies_assign)
+  PARTITA_DEFINE_ASSIGNMENT(divides_assign)
+  PARTITA_DEFINE_ASSIGNMENT(modulus_assign)
+  PARTITA_DEFINE_ASSIGNMENT(bit_and_assign)
+  PARTITA_DEFINE_ASSIGNMENT(bit_or_assign)
+  PARTITA_DEFINE_ASSIGNMENT(bit_xor_assign)
+#undef PARTITA_DEFINE_ASSIGNMENT
 };
 
 /// Computes `b += k(x)` in one pass, without xtensor's temporary for expressions that may refer to b.

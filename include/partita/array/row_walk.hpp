@@ -13,7 +13,7 @@ namespace partita::detail {
 template <std::size_t N, std::size_t MostDimensions = most_dimensions>
 class row_walk {
  public:
-  using steps = std::array<std::ptrdiff_t, N>;
+  using steps = std::array<std::ptrdiff_t, N>;  ///< a stride or an offset for each block, in elements
 
   /// A plane of `rows` rows of n elements, with each block's strides from row to row and along a row.
   struct plane {
@@ -100,17 +100,19 @@ class row_walk {
   }
 
  private:
+  /// The absolute value of the stride of block 0.
   static std::ptrdiff_t magnitude(const steps& s) { return s[0] < 0 ? -s[0] : s[0]; }
 
+  /// Merges dimensions that can be iterated as one, after the dimensions were reordered.
   void merge_dimensions() {
     const std::size_t rank = rank_;
     rank_ = 0;
     for (std::size_t d = 0; d < rank; ++d) add(extents_[d], steps(strides_[d]));
   }
 
-  std::array<std::size_t, MostDimensions> extents_{};
-  std::array<steps, MostDimensions> strides_{};
-  std::size_t rank_ = 0;
+  std::array<std::size_t, MostDimensions> extents_{};  ///< of the dimensions, outermost first
+  std::array<steps, MostDimensions> strides_{};        ///< of all blocks along each dimension
+  std::size_t rank_ = 0;                               ///< the number of dimensions after merging
   bool has_zero_extent_ = false;
 };
 

@@ -40,11 +40,11 @@ struct row_reader<E> {
   static constexpr std::size_t leaf_count = 1;
   using value_type = typename E::value_type;
 
-  const E* array;
-  const value_type* first;
-  const value_type* row = nullptr;
-  std::ptrdiff_t row_step = 0, column_step = 0;
-  value_type held_value{};
+  const E* array;                                ///< the operand that is read
+  const value_type* first;                       ///< its element (0, …, 0)
+  const value_type* row = nullptr;               ///< the first element of the current row
+  std::ptrdiff_t row_step = 0, column_step = 0;  ///< strides of the current plane
+  value_type held_value{};                       ///< the value of a row along which the operand is repeated
 
   explicit row_reader(const E& e)
       : array(std::addressof(e)), first(e.data() + static_cast<std::ptrdiff_t>(e.data_offset())) {}
@@ -65,11 +65,12 @@ struct row_reader<E> {
     row_step = plane.row_step[k];
     column_step = plane.column_step[k++];
   }
+  /// Prepares at() for the current row; K is the number of this leaf in the whole expression.
   template <unsigned Units, bool General, std::size_t K>
   void enter_row() {
     if constexpr (!General && !((Units >> K) & 1U)) held_value = *row;
   }
-  void next_row() { row += row_step; }
+  void next_row() { row += row_step; }  ///< moves to the next row of the plane
   /// The element of the expression at index i of the current row. Bits of `Units` mark the leaves with stride 1; the
   /// other leaves have stride 0 or, with `General`, any stride.
   template <unsigned Units, bool General, std::size_t K>
@@ -86,7 +87,7 @@ struct row_reader<xt::xscalar<CT>> {
   static constexpr std::size_t leaf_count = 0;
   using value_type = typename xt::xscalar<CT>::value_type;
 
-  value_type value;
+  value_type value;  ///< of the scalar
   explicit row_reader(const xt::xscalar<CT>& e) : value(e()) {}
   template <class Steps>
   void write_strides(std::size_t, std::size_t, Steps&, std::size_t&) const {}
@@ -105,10 +106,10 @@ template <class F, class... CT>
 struct row_reader<xt::xfunction<elementwise_function<F>, CT...>> {
   static constexpr bool is_readable = (row_reader<std::remove_cvref_t<CT>>::is_readable && ...);
   static constexpr std::size_t leaf_count = (row_reader<std::remove_cvref_t<CT>>::leaf_count + ... + 0);
-  using function = xt::xfunction<elementwise_function<F>, CT...>;
+  using function = xt::xfunction<elementwise_function<F>, CT...>;  ///< the expression that is read
 
   const elementwise_function<F>* f;
-  std::tuple<row_reader<std::remove_cvref_t<CT>>...> operands;
+  std::tuple<row_reader<std::remove_cvref_t<CT>>...> operands;  ///< one reader for each argument of f
 
   explicit row_reader(const function& e)
       : f(&e.functor()),
@@ -143,6 +144,7 @@ struct row_reader<xt::xfunction<elementwise_function<F>, CT...>> {
   auto apply_function_at(std::ptrdiff_t i, std::index_sequence<J...>) const {
     return (*f)(std::get<J>(operands).template at<Units, General, K + leaf_offset<J>()>(i)...);
   }
+  /// The number of leaves before operand J.
   template <std::size_t J>
   static constexpr std::size_t leaf_offset() {
     constexpr std::array<std::size_t, sizeof...(CT)> each{row_reader<std::remove_cvref_t<CT>>::leaf_count...};
@@ -247,8 +249,8 @@ void assign_rows(To& to, const E& e) {
 
 namespace xt {
 
-// Customizes xtensor: expressions with functions of partita are written row by row where xtensor would step through the
-// result element by element.
+/// Customizes xtensor: expressions with functions of partita are written row by row where xtensor would step through
+/// the result element by element.
 template <class E1, class F, class... CT, layout_type L>
   requires partita::detail::row_assignable<E1, xfunction<partita::detail::elementwise_function<F>, CT...>>
 class stepper_assigner<E1, xfunction<partita::detail::elementwise_function<F>, CT...>, L> {

@@ -13,6 +13,7 @@
 namespace partita {
 
 namespace detail {
+/// Implements rank_of.
 template <class E>
 constexpr std::size_t rank_of_expression() {
   if constexpr (requires { typename E::shape_type; }) {
@@ -39,17 +40,18 @@ using element_of = std::remove_const_t<typename std::remove_cvref_t<E>::value_ty
 template <class E>
 concept strided_array = ranked_array<E> && requires(E& e) {
   { e.data() } -> std::convertible_to<const void*>;
-  e.strides();
+  { e.strides() };
   { e.data_offset() } -> std::convertible_to<std::size_t>;
 };
 
 /// A block in memory: the address of element (0, …, 0), the extents, and the strides (in elements).
 template <class T, std::size_t Rank>
 struct strided {
-  T* data = nullptr;
-  std::array<std::size_t, Rank> shape{};
-  std::array<std::ptrdiff_t, Rank> strides{};
+  T* data = nullptr;                           ///< the address of element (0, …, 0), in memory of another object
+  std::array<std::size_t, Rank> shape{};       ///< the extents
+  std::array<std::ptrdiff_t, Rank> strides{};  ///< in elements; may be negative or 0
 
+  /// The number of elements.
   std::size_t size() const {
     std::size_t product = 1;
     for (std::size_t n : shape) product *= n;
@@ -120,7 +122,7 @@ auto block_of(E& array) {
 template <class E>
 class block_argument {
  public:
-  static constexpr std::size_t rank = rank_of<E>;
+  static constexpr std::size_t rank = rank_of<E>;  ///< the rank of the expression
   using element = element_of<E>;
 
   explicit block_argument(const E& array) {
@@ -134,10 +136,11 @@ class block_argument {
   block_argument(const block_argument&) = delete;
   block_argument& operator=(const block_argument&) = delete;
 
+  /// The block, which is valid while this object and the expression live.
   const strided<const element, rank>& block() const { return block_; }
 
  private:
-  struct no_storage {};
+  struct no_storage {};  ///< the type of values_ if the expression is used in place
   [[no_unique_address]] std::conditional_t<strided_array<const E>, no_storage, xt::xtensor<element, rank>> values_;
   strided<const element, rank> block_;
 };

@@ -51,8 +51,8 @@ class activation {
   }
 
  private:
-  std::vector<std::size_t> shape_;
-  std::vector<T> x_, y_;
+  std::vector<std::size_t> shape_;  ///< of the last x
+  std::vector<T> x_, y_;            ///< the elements of the last x and y, in C order, kept for the adjoint
 };
 
 namespace detail {
@@ -88,10 +88,13 @@ struct sigmoid_function {
 };
 }  // namespace detail
 
+/// The rectified linear unit, y = max(x, 0).
 template <class T>
 class relu : public activation<T, detail::relu_function> {};
+/// y = tanh(x).
 template <class T>
 class hyperbolic_tangent : public activation<T, detail::tanh_function> {};
+/// y = 1 / (1 + exp(-x)).
 template <class T>
 class sigmoid : public activation<T, detail::sigmoid_function> {};
 

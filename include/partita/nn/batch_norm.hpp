@@ -13,8 +13,8 @@
 namespace partita {
 
 struct batch_norm_options {
-  std::size_t channels = 0;
-  double epsilon = 1e-5;
+  std::size_t channels = 0;  ///< the extent of dimension 1 of x
+  double epsilon = 1e-5;     ///< added to the variance before its square root is taken
   /// The weight of a new batch in the running statistics, as in PyTorch. With momentum 0 the running statistics never
   /// change; without a momentum they are the average over all batches.
   std::optional<double> momentum = 0.1;
@@ -22,7 +22,7 @@ struct batch_norm_options {
   bool track = true;                 ///< whether the layer keeps running statistics, which evaluation mode uses
   std::optional<cut> channel_cut{};  ///< how the channels are split over the workers; balanced by default
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }  ///< a hash of all members
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each channel over batch and
@@ -41,16 +41,17 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::batch_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
-  using any_grid_shape = dynamic_extents<Rank>;
-  static constexpr const char* name = "partita::batch_norm(p, options)(x)";
+  static constexpr auto channel_dimension = detail::only_dimension<Rank>(1);
+  static constexpr auto non_channel_dimensions = detail::complement(channel_dimension);
+  static constexpr const char* name = "partita::batch_norm(p, options)(x)";  ///< the call in error messages
 
  public:
   template <class Extents>
   batch_norm(const partition<Extents>& p, const batch_norm_options& options)
-      : detail::scale_and_shift<T, 1>({channel_range(detail::erase_extents<Rank>(p), options).size()}, options.affine,
-                                      options.affine),
+      : detail::scale_and_shift<T, 1>({detail::part_of_channels(detail::erase_extents<Rank>(p), options, name).size()},
+                                      options.affine, options.affine),
         layout_(detail::erase_extents<Rank>(p), name, detail::layer_fingerprint<T>(options)),
-        normaliser_(detail::erase_extents<Rank>(p), non_channel_mask(), non_channel_mask(), true),
+        normaliser_(detail::erase_extents<Rank>(p), non_channel_dimensions, non_channel_dimensions, true),
         options_(options),
         channel_cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
     static_assert(Extents::rank() == Rank, "partita::batch_norm<T, Rank>(p, options): requires p of the rank of x");
@@ -74,7 +75,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     for (std::size_t d = 0; d < Rank; ++d) elements_per_channel *= d == 1 ? 1 : tensor.extents[d];
     require_trainable(tensor, elements_per_channel);
     forward_done_ = true;
-    normaliser_.set_element_maps(channel_map(shape), channel_map(shape));
+    normaliser_.set_element_maps({shape, channel_dimension}, {shape, channel_dimension});
     uses_running_stats_ = !training_ && options_.track;
     if (uses_running_stats_)
       return normaliser_.normalise(
@@ -114,23 +115,10 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   xt::xtensor<double, 1>& running_mean() { return running_mean_; }
   xt::xtensor<double, 1>& running_variance() { return running_variance_; }
   /// The range of the channels that this worker keeps.
-  interval channels() const { return channel_range(layout_.p(), options_); }
+  interval channels() const { return detail::part_of_channels(layout_.p(), options_, name); }
   const batch_norm_options& options() const { return options_; }
 
  private:
-  static constexpr std::array<bool, Rank> non_channel_mask() {
-    std::array<bool, Rank> chosen{};
-    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d != 1;
-    return chosen;
-  }
-  static auto channel_map(const std::array<std::size_t, Rank>& shape) {
-    std::array<bool, Rank> is_counted{};
-    is_counted[1] = true;
-    return detail::element_map<Rank>(shape, is_counted);
-  }
-  static interval channel_range(const partition<any_grid_shape>& p, const batch_norm_options& options) {
-    return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
-  }
   /// Throws an error if the norm does not accept x. All workers have equal arguments, so all throw the same error.
   void require_trainable(const detail::tensor_layout<Rank>& tensor, std::size_t elements_per_channel) const {
     detail::require_channels(tensor, channel_cut_, name);
@@ -139,6 +127,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
           text(name) << ": requires more than one element in each channel when training, got x of extents "
                      << tensor.extents << "; one element has no variance");
   }
+  /// Counts one more batch, and moves the running statistics towards those of this batch.
   void update_running_moments(const std::vector<detail::moments>& all) {
     ++batch_count_;
     const double share = options_.momentum ? *options_.momentum : 1 / static_cast<double>(batch_count_);
@@ -148,14 +137,14 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     }
   }
 
-  detail::block_layout<Rank> layout_;
+  detail::block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
   detail::normaliser<T, Rank> normaliser_;
   batch_norm_options options_;
   cut channel_cut_;
   xt::xtensor<double, 1> running_mean_, running_variance_;
-  std::vector<double> element_counts_;
-  std::size_t batch_count_ = 0;
-  bool training_ = true, uses_running_stats_ = false, forward_done_ = false;
+  std::vector<double> element_counts_;  ///< for each channel, its elements in the last x on all workers
+  std::size_t batch_count_ = 0;         ///< the number of batches in the running statistics
+  bool training_ = true, uses_running_stats_ = false, forward_done_ = false;  ///< the second is that of the last call
 };
 
 /// Fallback for `batch_norm layer(p, options)` without an element type: a compile-time error with a readable message.
@@ -170,6 +159,7 @@ class batch_norm<detail::element_type_not_given, Rank> {
         "tell; write batch_norm<float, 4>(p, {.channels = ...})");
   }
 };
+/// Deduces the fallback class for a call without an element type.
 template <class P>
 batch_norm(const partition<P>&, const batch_norm_options& = {})
     -> batch_norm<detail::element_type_not_given, P::rank()>;

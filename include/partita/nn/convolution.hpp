@@ -1,10 +1,8 @@
 // The distributed convolution over 1 to 3 feature dimensions, with batch, channels and features partitioned in any way.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <partita/core/box.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/nn/convolution_options.hpp>
@@ -38,7 +36,7 @@ namespace partita {
 template <class T, std::size_t Features = detail::rank_not_given>
 class convolution {
   static constexpr std::size_t rank = Features + 2;
-  using any_grid_shape = dynamic_extents<rank>;
+  using any_grid_shape = dynamic_extents<rank>;  ///< the extents of a partition of any grid shape
   using shape_type = std::array<std::size_t, rank>;
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                 "partita::convolution<T, Features>: requires elements of type float or double");
@@ -119,6 +117,8 @@ class convolution {
   }
 
  private:
+  /// What the layer keeps: weights, gradients and exchanges. It has an address of its own, which a move does not
+  /// change.
   struct state {
     state(const partition<any_grid_shape>& x_partition, const partition<any_grid_shape>& y_partition,
           const partition<any_grid_shape>& w_partition, const detail::convolution_split<Features>& work_split)
@@ -127,8 +127,8 @@ class convolution {
           split(work_split),
           input({x_partition, split}),
           output({y_partition, split}),
-          sum_gradients(split.form() == detail::convolution_form::by_output
-                            ? make_sum_over_workers(weight_partition, std::make_index_sequence<rank>())
+          sum_gradients(has_all_weights()
+                            ? all_sum_reduce<any_grid_shape>(weight_partition, all_dimensions_but<>)
                             : all_sum_reduce<any_grid_shape>(weight_partition, all_dimensions_but<0, 1>)) {
       if (weight_partition.active()) w = split.weights(weight_partition.index());
       weight_gradient = xt::zeros<T>(w.shape());
@@ -138,11 +138,7 @@ class convolution {
       if (split.options().initial == initial_values::uniform) set_uniform();
       for (std::size_t d = has_all_weights() ? 0 : 2; d < rank; ++d) workers_per_block *= w_partition.grid().shape()[d];
     }
-    template <std::size_t... D>
-    static all_sum_reduce<any_grid_shape> make_sum_over_workers(const partition<any_grid_shape>& p,
-                                                                std::index_sequence<D...>) {
-      return all_sum_reduce<any_grid_shape>(p, dimensions<D...>);
-    }
+    /// Whether each worker keeps all of W, because the layer has no p_w.
     bool has_all_weights() const { return split.form() == detail::convolution_form::by_output; }
 
     /// The number of elements of this worker's bias.
@@ -164,6 +160,7 @@ class convolution {
       for (std::size_t k = 0; k < bias.size(); ++k)
         bias(k) = detail::draw_uniform<T>(bound, o.seed, volume_of(global_shape) + w.start[0] + k);
     }
+    /// The error message if assigned weights, bias or gradients have wrong shapes; empty if they fit.
     text weights_error(const char* call) const {
       if (detail::can_replace_shape(weight.shape(), w.shape()) &&
           detail::can_replace_shape(weight_gradient.shape(), w.shape()) && bias.size() == bias_count() &&
@@ -172,7 +169,7 @@ class convolution {
       return text("partita::convolution")
              << call << ": requires weights of the shape " << w.shape() << " on worker "
              << weight_partition.world().id() << ", and a bias and gradients that fit; got weights "
-             << detail::as_array<rank>(weight.shape()) << "; assign blocks of the shapes that they replace";
+             << detail::shape_array<rank>(weight.shape()) << "; assign blocks of the shapes that they replace";
     }
     detail::convolver<T, Features> local_convolver() const {
       return detail::convolver<T, Features>(
@@ -188,7 +185,7 @@ class convolution {
       // 1. Start the exchange in which this worker receives the window of x that it needs.
       auto later = input.template forward<T>(argument.block(), {}, "(x)", detail::local_error(error_message));
       const shape_type extents = input.last_call_cuts().extents(), all = split.extents_of_y(extents);
-      x_shape = detail::as_array<rank>(later.incomplete_result().shape());
+      x_shape = detail::shape_array<rank>(later.incomplete_result().shape());
       // 2. Compute the shape of the part of y that this worker computes; on an inactive worker the part is empty and
       // has only the batch extent.
       part_shape = {};
@@ -215,7 +212,7 @@ class convolution {
         }
         y = output.template backward<T>(block_of(std::as_const(y)), {}, "(x)", {}).finish();
       }
-      y_shape = detail::as_array<rank>(y.shape());
+      y_shape = detail::shape_array<rank>(y.shape());
       forward_done = true;
       return y;
     }
@@ -233,7 +230,7 @@ class convolution {
 
     template <class Y>
     pooled_tensor<T, rank> adjoint(const Y& dy) {
-      const text error_message = adjoint_error(detail::as_array<rank>(dy.shape()));
+      const text error_message = adjoint_error(detail::shape_array<rank>(dy.shape()));
       if (has_all_weights()) {
         const detail::dense_argument<Y> argument(dy);
         return adjoint_of_part(argument.data(), error_message);
@@ -243,6 +240,7 @@ class convolution {
           output.template forward<T>(argument.block(), {}, ".adjoint(dy)", detail::local_error(error_message)).finish();
       return adjoint_of_part(dy_part.data(), {});
     }
+    /// The rest of the adjoint, from dy of the part of y that this worker computed.
     pooled_tensor<T, rank> adjoint_of_part(const T* dy, const text& error_message) {
       const bool computes = weight_partition.active() && error_message.empty();
       // 1. Compute dx on this worker's window, and start to add the windows into the blocks of x.
@@ -265,6 +263,7 @@ class convolution {
       else add(sum_gradients(own).data());
       return result;
     }
+    /// The error message if the adjoint cannot be computed from a dy of this shape; empty if it can.
     text adjoint_error(const shape_type& dy) const {
       if (!forward_done) return "partita::convolution.adjoint(dy): requires a forward call before; call layer(x) first";
       if (text t = weights_error(".adjoint(dy)"); !t.empty()) return t;
@@ -273,19 +272,19 @@ class convolution {
              << y_shape << " on worker " << p_y.world().id() << ", got " << dy;
     }
 
-    partition<any_grid_shape> p_y, weight_partition;
-    detail::convolution_split<Features> split;
-    detail::window_movement<detail::convolution_planner<Features, true>> input;
-    detail::window_movement<detail::convolution_planner<Features, false>> output;
-    all_sum_reduce<any_grid_shape> sum_gradients;
-    detail::prepared_extents<rank> prepared_extents_of_y;
-    std::size_t workers_per_block = 1;
+    partition<any_grid_shape> p_y, weight_partition;  ///< weight_partition: p_w, or p_x if the layer has no p_w
+    detail::convolution_split<Features> split;        ///< what each worker computes and keeps
+    detail::window_movement<detail::convolution_planner<Features, true>> input;    ///< brings windows of x to workers
+    detail::window_movement<detail::convolution_planner<Features, false>> output;  ///< sums products to blocks of y
+    all_sum_reduce<any_grid_shape> sum_gradients;          ///< among the workers that keep the same block of W
+    detail::prepared_extents<rank> prepared_extents_of_y;  ///< of the last tensors y
+    std::size_t workers_per_block = 1;                     ///< the number of workers that keep the same block of W
     bool forward_done = false;
     box<rank> w{};
     xt::xtensor<T, rank> weight, weight_gradient;
     xt::xtensor<T, 1> bias, bias_gradient;
-    pooled_tensor<T, rank> x;  ///< the last window of x, kept for the adjoint
-    shape_type x_shape{}, part_shape{}, y_shape{};
+    pooled_tensor<T, rank> x;                       ///< the last window of x, kept for the adjoint
+    shape_type x_shape{}, part_shape{}, y_shape{};  ///< of the last window of x, computed part of y, and block of y
   };
 
   template <class X>

@@ -17,7 +17,7 @@ namespace partita {
 
 /// The values in the padding around the whole tensor (not around blocks).
 enum class padding_mode {
-  zeros,
+  zeros,     ///< all cells of the padding are 0
   circular,  ///< the padding repeats the cells of the opposite end
   reflect,   ///< the padding mirrors the tensor at its border cell, which is not repeated
   replicate  ///< every cell of the padding is a copy of the border cell
@@ -30,7 +30,7 @@ template <std::size_t Features>
 struct convolution_options {
   std::size_t in_channels = 0;
   std::size_t out_channels = 0;
-  per_dimension<Features> kernel{};
+  per_dimension<Features> kernel{};      ///< the number of elements of the kernel along each dimension
   per_dimension<Features> stride = 1;    ///< the distance in cells between the starts of two windows
   per_dimension<Features> padding{};     ///< the number of cells added before and after the tensor
   per_dimension<Features> dilation = 1;  ///< the distance in cells between two elements of the kernel
@@ -41,9 +41,11 @@ struct convolution_options {
   initial_values initial = initial_values::uniform;  ///< uniform: in [-b, b), b = 1 / sqrt(weights per output)
   std::uint64_t seed = 0;                            ///< the seed of the initial weights
 
+  /// How the kernel slides along one of the feature dimensions, which are counted from 0.
   constexpr sliding along(std::size_t feature) const {
     return {kernel[feature], stride[feature], padding[feature], dilation[feature]};
   }
+  /// The number of elements of the kernel.
   constexpr std::size_t taps() const {
     std::size_t all = 1;
     for (const std::size_t k : kernel) all *= k;
@@ -56,7 +58,7 @@ struct convolution_options {
     return shape;
   }
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<11>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<11>(*this); }  ///< a hash of all members
 };
 
 /// The error message of options that describe no valid convolution; empty if they are valid.

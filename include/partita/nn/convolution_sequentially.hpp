@@ -71,6 +71,7 @@ class convolution {
     for (std::size_t d = 0; d < rank; ++d) i[d] += at[d];
     return all.data()[flat_index(i, detail::shape_of(all))];
   }
+  /// Calls f(worker, its local convolver, its block of W, its bias) for each worker that computes.
   template <class F>
   void for_each_worker(F f) {
     for (std::size_t k = 0; k < input_plans_.size(); ++k) {
@@ -92,10 +93,10 @@ class convolution {
 
   worker_grid p_x_, p_y_;
   partita::detail::convolution_split<Features> work_split_;
-  std::vector<halo_plan<rank>> input_plans_, output_plans_;
-  std::vector<block> x_;
-  block w_, dw_;
-  xt::xtensor<T, 1> b_, db_;
+  std::vector<halo_plan<rank>> input_plans_, output_plans_;  ///< for each worker, for the extents of the last x
+  std::vector<block> x_;                                     ///< for each worker, its window of the last x
+  block w_, dw_;                                             ///< the whole W of the last call, and its gradient
+  xt::xtensor<T, 1> b_, db_;                                 ///< the whole bias of the last call, and its gradient
 };
 
 }  // namespace partita::sequentially

@@ -18,7 +18,7 @@ struct cross_entropy_options {
   loss_reduction reduction = loss_reduction::mean;
   std::optional<std::int64_t> ignore_index{};  ///< rows with this target have loss 0 and do not count in the mean
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };
 
 /// -log softmax(x) at the class of the target; dimension 1 of x holds the classes: `cross_entropy_loss<double, 2>
@@ -34,7 +34,7 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class cross_entropy_loss {
   static_assert(std::is_floating_point_v<T>, "partita::cross_entropy_loss<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::cross_entropy_loss<T, Rank>: requires x of batch x classes x features, rank >= 2");
-  using any_grid_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;  ///< the extents of a partition of any grid shape
 
  public:
   template <class Extents>
@@ -99,6 +99,7 @@ class cross_entropy_loss {
   const cross_entropy_options& options() const { return options_; }
 
  private:
+  /// Computes the losses of all rows, and what adjoint() needs. Collective.
   template <class X, class Target>
   void evaluate(const X& x, const Target& target) {
     static_assert(
@@ -168,6 +169,7 @@ class cross_entropy_loss {
     }
   }
 
+  /// The error message if the blocks x and target do not fit together; empty if they do.
   template <class Given, class Classes>
   text error_in_shapes(const Given& x, const Classes& target) const {
     text error_message;
@@ -184,6 +186,7 @@ class cross_entropy_loss {
   std::size_t score_offset(std::size_t row, std::size_t c) const {
     return ((row / features_) * classes_ + c) * features_ + row % features_;
   }
+  /// The gradient with respect to x if dy(row) is the gradient with respect to the loss of a row.
   template <class Upstream>
   xt::xtensor<T, Rank> gradient(Upstream dy) const {
     xt::xtensor<T, Rank> dx = softmax_;
@@ -195,17 +198,17 @@ class cross_entropy_loss {
     return dx;
   }
 
-  detail::block_layout<Rank> layout_;
-  all_reduce<any_grid_shape, maximum_t> row_maximum_;
-  all_reduce<any_grid_shape, sum_t> row_sum_;
+  detail::block_layout<Rank> layout_;                  ///< finds the extents of x and the splits of its dimensions
+  all_reduce<any_grid_shape, maximum_t> row_maximum_;  ///< among the workers that share a row
+  all_reduce<any_grid_shape, sum_t> row_sum_;          ///< among the workers that share a row
   detail::sums_over_world loss_sums_;
   cross_entropy_options options_;
-  xt::xtensor<T, Rank> softmax_;
-  xt::xtensor<T, Rank - 1> losses_;
-  std::vector<double> row_weights_;          // one weight per row: 1, or 0 where the target is ignored
-  std::vector<std::size_t> target_columns_;  // each target's column in this block, or past the end
-  std::size_t classes_ = 0, features_ = 1;
-  double loss_scale_ = 1;
+  xt::xtensor<T, Rank> softmax_;             ///< of this worker's block in the last call
+  xt::xtensor<T, Rank - 1> losses_;          ///< of this worker's rows in the last call
+  std::vector<double> row_weights_;          ///< one weight per row: 1, or 0 where the target is ignored
+  std::vector<std::size_t> target_columns_;  ///< each target's column in this block, or past the end
+  std::size_t classes_ = 0, features_ = 1;   ///< of the last block: its classes, the product of its feature extents
+  double loss_scale_ = 1;                    ///< the factor of the sum of the losses in the last loss
   detail::last_loss_kind last_loss_ = detail::last_loss_kind::none;
 };
 

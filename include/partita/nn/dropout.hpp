@@ -13,9 +13,9 @@ namespace partita {
 
 struct dropout_options {
   double probability = 0.5;  ///< the probability that an element is set to 0
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;    ///< layers with the same seed drop the same elements
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };
 
 /// y = x / (1 - probability) or 0, decided for each element by its own random number, as in `dropout d(p_x, {.seed =
@@ -75,6 +75,7 @@ class dropout {
     return dx;
   }
 
+  /// After train() calls drop elements; after evaluate() they return x.
   void train() { training_ = true; }
   void evaluate() { training_ = false; }
   bool training() const { return training_; }
@@ -84,6 +85,7 @@ class dropout {
   const dropout_options& options() const { return options_; }
 
  private:
+  /// Multiplies a block by the mask of the last call.
   template <class T>
   void drop_elements(xt::xtensor<T, rank>& block) const {
     if (!drops_elements_ || block.size() == 0) return;
@@ -102,12 +104,12 @@ class dropout {
     }
   }
 
-  detail::block_layout<rank> layout_;
+  detail::block_layout<rank> layout_;  ///< finds the extents of x and the splits of its dimensions
   dropout_options options_;
-  box<rank> own_box_{};
-  std::array<std::size_t, rank> extents_{};
-  std::uint64_t step_ = 0, step_of_mask_ = 0;  // step_of_mask_: the step of the last call, for adjoint()
-  bool training_ = true, drops_elements_ = false, was_called_ = false;
+  box<rank> own_box_{};                        ///< the global indices of this worker's block of the last x
+  std::array<std::size_t, rank> extents_{};    ///< of the last x on all workers
+  std::uint64_t step_ = 0, step_of_mask_ = 0;  ///< step_of_mask_: the step of the last call, for adjoint()
+  bool training_ = true, drops_elements_ = false, was_called_ = false;  ///< drops_elements_: in the last call
 };
 
 PARTITA_FALLBACK_CLASS(dropout, detail::arguments_not_given) {

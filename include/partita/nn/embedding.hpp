@@ -23,12 +23,12 @@ enum class embedding_cut {
 };
 
 struct embedding_options {
-  std::size_t rows = 0;  ///< the number of rows of the table; the numbers in x must be smaller
-  std::size_t columns = 0;
-  embedding_cut cut = embedding_cut::columns;
-  std::uint64_t seed = 0;
+  std::size_t rows = 0;                        ///< the number of rows of the table; the numbers in x must be smaller
+  std::size_t columns = 0;                     ///< the number of columns of the table, which is the last extent of y
+  embedding_cut cut = embedding_cut::columns;  ///< which dimension of the table is split over the workers
+  std::uint64_t seed = 0;                      ///< the seed of the initial elements
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }  ///< a hash of all members
 };
 
 /// Looks up in W the rows whose numbers x holds. The initial elements of W are normally distributed (0, 1), and depend
@@ -46,7 +46,7 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class embedding {
   static_assert(std::is_floating_point_v<T>, "partita::embedding<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::embedding<T, Rank>: requires a result of batch x columns, of rank 2 at least");
-  using any_grid_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;  ///< the extents of a partition of any grid shape
 
  public:
   template <class Extents>
@@ -148,12 +148,15 @@ class embedding {
   std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}}; }
 
  private:
+  /// Whether the rows of W, not its columns, are split over the workers.
   bool has_row_cut() const { return options_.cut == embedding_cut::rows; }
+  /// The normally distributed random number with this number, by the method of Box and Muller.
   T normal_number(std::uint64_t number) const {
     const double u = 1 - detail::draw_uniform(options_.seed, 2 * number),
                  v = detail::draw_uniform(options_.seed, 2 * number + 1);
     return static_cast<T>(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v));
   }
+  /// The error message if an assigned weight or gradient has a wrong shape; empty if both fit.
   text error_in_weight() const {
     text error_message;
     if (detail::shape_array<2>(weight_.shape()) != weight_box_.shape() ||
@@ -164,14 +167,14 @@ class embedding {
     return error_message;
   }
 
-  detail::block_layout<Rank> layout_;
+  detail::block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
   all_reduce<any_grid_shape, sum_t> sum_blocks_along_last_dimension_, sum_blocks_along_other_dimensions_;
   embedding_options options_;
   box<2> weight_box_{};
   xt::xtensor<T, 2> weight_, weight_gradient_;
-  std::vector<std::size_t> ids_;
-  std::array<std::size_t, Rank - 1> x_shape_{};
-  std::array<std::size_t, Rank> y_shape_{};
+  std::vector<std::size_t> ids_;                 ///< the elements of the last x: row numbers of W
+  std::array<std::size_t, Rank - 1> x_shape_{};  ///< of this worker's block of the last x
+  std::array<std::size_t, Rank> y_shape_{};      ///< of this worker's block of the last y
   bool was_called_ = false;
 };
 

@@ -22,20 +22,22 @@ class flatten {
   static constexpr std::size_t rank = Src::rank();
   static_assert(rank >= 2, "partita::flatten(p_x, p_y): requires p_x = batch x channels x features");
   static_assert(Dst::rank() == 2, "partita::flatten(p_x, p_y): requires p_y = b x f, of rank 2");
-  using whole_feature_partition = partition<dynamic_extents<rank>>;
 
  public:
   flatten(const partition<Src>& p_x, const partition<Dst>& p_y)
-      : make_whole_(p_x, make_whole_features(p_y)), repartition_(partition<dynamic_extents<2>>(p_y), p_y) {}
+      : to_whole_features_(p_x, partition_of_whole_features(p_y)),
+        to_balanced_(partition<dynamic_extents<2>>(p_y), p_y) {}
 
   template <class X>
   auto operator()(const X& x) {
     static_assert(detail::has_rank<X, rank>(),
                   "partita::flatten(p_x, p_y)(x): requires x of the rank of p_x, as an xt::xtensor");
     using T = element_of<X>;
-    const auto block = make_whole_(x);
+    const auto block = to_whole_features_(x);
     shape_ = detail::shape_array<rank>(block.shape());
-    return repartition_(copy_to_shape<T, 2>(block, {shape_[0], merged_extent(shape_)}));
+    std::size_t merged_extent = 1;
+    for (std::size_t d = 1; d < rank; ++d) merged_extent *= shape_[d];
+    return to_balanced_(copy_to_shape<T, 2>(block, {shape_[0], merged_extent}));
   }
   template <class X>
   auto forward(const X& x) {
@@ -45,7 +47,7 @@ class flatten {
   auto adjoint(const Y& dy) {
     static_assert(detail::has_rank<Y, 2>(), "partita::flatten(p_x, p_y).adjoint(dy): requires dy of rank 2");
     using T = element_of<Y>;
-    const auto block = repartition_.adjoint(dy);
+    const auto block = to_balanced_.adjoint(dy);
     const auto shape = detail::shape_array<2>(block.shape());
     text error_message;
     if (shape[0] * shape[1] != volume_of(shape_))
@@ -53,22 +55,19 @@ class flatten {
           << "partita::flatten(p_x, p_y).adjoint(dy): requires a dy of the shape of the last result; call the "
              "layer first";
     return detail::kernel_access::adjoint(
-        make_whole_, error_message.empty() ? copy_to_shape<T, rank>(block, shape_) : uninitialised<T, rank>(shape_),
-        error_message);
+        to_whole_features_,
+        error_message.empty() ? copy_to_shape<T, rank>(block, shape_) : uninitialised<T, rank>(shape_), error_message);
   }
 
  private:
-  static whole_feature_partition make_whole_features(const partition<Dst>& p_y) {
+  /// The workers of p_y as a partition of x that splits the batch and the channels as p_y does, but no features.
+  static partition<dynamic_extents<rank>> partition_of_whole_features(const partition<Dst>& p_y) {
     const auto shape = p_y.grid().shape();
     return [&]<std::size_t... D>(std::index_sequence<D...>) {
       return p_y.reshape(dynamic_extents<rank>((D < 2 ? shape[D < 2 ? D : 0] : 1)...));
     }(std::make_index_sequence<rank>());
   }
-  static std::size_t merged_extent(const std::array<std::size_t, rank>& shape) {
-    std::size_t product = 1;
-    for (std::size_t d = 1; d < rank; ++d) product *= shape[d];
-    return product;
-  }
+  /// A copy of the elements of a dense block, in C order, as a tensor of this shape.
   template <class T, std::size_t R, class Block>
   static xt::xtensor<T, R> copy_to_shape(const Block& block, const std::array<std::size_t, R>& shape) {
     auto all = uninitialised<T, R>(shape);
@@ -76,9 +75,10 @@ class flatten {
     return all;
   }
 
-  repartition<Src, dynamic_extents<rank>> make_whole_;
-  detail::member_if_accepted<Dst::rank() == 2, repartition<dynamic_extents<2>, Dst>> repartition_;
-  std::array<std::size_t, rank> shape_{};
+  repartition<Src, dynamic_extents<rank>> to_whole_features_;  ///< gives the workers of p_y whole features
+  /// Balances the merged dimension over p_y.
+  detail::member_if_accepted<Dst::rank() == 2, repartition<dynamic_extents<2>, Dst>> to_balanced_;
+  std::array<std::size_t, rank> shape_{};  ///< of this worker's block of the last x with whole features
 };
 
 PARTITA_FALLBACK_CLASS(flatten, detail::arguments_not_given, detail::arguments_not_given) {

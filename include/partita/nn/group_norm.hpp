@@ -12,13 +12,13 @@
 namespace partita {
 
 struct group_norm_options {
-  std::size_t groups = 1;  ///< groups == channels is instance normalisation
-  std::size_t channels = 0;
-  double epsilon = 1e-5;
+  std::size_t groups = 1;            ///< groups == channels is instance normalisation
+  std::size_t channels = 0;          ///< the extent of dimension 1 of x
+  double epsilon = 1e-5;             ///< added to the variance before its square root is taken
   bool affine = true;                ///< whether the layer multiplies by weight() and adds bias()
   std::optional<cut> channel_cut{};  ///< how the channels are split over the workers; balanced by default
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }  ///< a hash of all members
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each sample and group of
@@ -36,16 +36,16 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class group_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::group_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
-  using any_grid_shape = dynamic_extents<Rank>;
-  static constexpr const char* name = "partita::group_norm(p, options)(x)";
+  static constexpr const char* name = "partita::group_norm(p, options)(x)";  ///< the call in error messages
 
  public:
   template <class Extents>
   group_norm(const partition<Extents>& p, const group_norm_options& options)
-      : detail::scale_and_shift<T, 1>({channel_range(detail::erase_extents<Rank>(p), options).size()}, options.affine,
-                                      options.affine),
+      : detail::scale_and_shift<T, 1>({detail::part_of_channels(detail::erase_extents<Rank>(p), options, name).size()},
+                                      options.affine, options.affine),
         layout_(detail::erase_extents<Rank>(p), name, detail::layer_fingerprint<T>(options)),
-        normaliser_(detail::erase_extents<Rank>(p), all_dimensions_but(0), all_dimensions_but(1), true),
+        normaliser_(detail::erase_extents<Rank>(p), detail::complement(detail::only_dimension<Rank>(0)),
+                    detail::complement(detail::only_dimension<Rank>(1)), true),
         options_(options),
         channel_cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
     static_assert(Extents::rank() == Rank, "partita::group_norm<T, Rank>(p, options): requires p of the rank of x");
@@ -88,24 +88,15 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   }
 
   /// The range of the channels that this worker keeps.
-  interval channels() const { return channel_range(layout_.p(), options_); }
+  interval channels() const { return detail::part_of_channels(layout_.p(), options_, name); }
   const group_norm_options& options() const { return options_; }
 
  private:
-  static constexpr std::array<bool, Rank> all_dimensions_but(std::size_t kept_dimension) {
-    std::array<bool, Rank> chosen{};
-    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d != kept_dimension;
-    return chosen;
-  }
-  static interval channel_range(const partition<any_grid_shape>& p, const group_norm_options& options) {
-    return detail::part_of_channels(p, detail::cut_of_channels(options, p.grid().shape()[1], name));
-  }
   /// Gives each sample of this block one statistic for each group of the whole tensor, because several workers may
   /// share a group.
   void set_element_maps(const std::array<std::size_t, Rank>& shape) {
-    std::array<bool, Rank> samples{}, by_channel{};
-    samples[0] = by_channel[1] = true;
-    detail::element_map<Rank> statistics(shape, samples), channel_map(shape, by_channel);
+    detail::element_map<Rank> statistics(shape, detail::only_dimension<Rank>(0)),
+        channel_map(shape, detail::only_dimension<Rank>(1));
     const std::size_t each = options_.channels / options_.groups;
     for (std::size_t& s : statistics.offsets[0]) s *= options_.groups;
     for (std::size_t c = 0; c < shape[1]; ++c) statistics.offsets[1][c] = (channels().start + c) / each;
@@ -113,11 +104,11 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     normaliser_.set_element_maps(std::move(statistics), std::move(channel_map));
   }
 
-  detail::block_layout<Rank> layout_;
+  detail::block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
   detail::normaliser<T, Rank> normaliser_;
   group_norm_options options_;
   cut channel_cut_;
-  std::vector<double> element_counts_;
+  std::vector<double> element_counts_;  ///< for each statistic of the last x, its elements on all workers
   bool forward_done_ = false;
 };
 

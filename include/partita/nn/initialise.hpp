@@ -23,8 +23,9 @@ void initialise(linear<T, A>& layer, F f) {
 }
 
 namespace detail {
+/// Makes W uniform in [-bound, bound), and the bias 0.
 template <class T, linear_algorithm A>
-void uniform(linear<T, A>& layer, double bound, std::uint64_t seed) {
+void initialise_uniform(linear<T, A>& layer, double bound, std::uint64_t seed) {
   const std::size_t columns = layer.options().in_features;
   initialise(layer, [=](std::size_t i, std::size_t j) { return draw_uniform<T>(bound, seed, i * columns + j); });
 }
@@ -34,13 +35,13 @@ void uniform(linear<T, A>& layer, double bound, std::uint64_t seed) {
 /// W depends only on the seed.
 template <class T, linear_algorithm A>
 void kaiming_uniform(linear<T, A>& layer, std::uint64_t seed) {
-  detail::uniform(layer, std::sqrt(6.0 / static_cast<double>(layer.options().in_features)), seed);
+  detail::initialise_uniform(layer, std::sqrt(6.0 / static_cast<double>(layer.options().in_features)), seed);
 }
 
 /// Makes W uniform in [-b, b), b = sqrt(6 / (in_features + out_features)) (Glorot and Bengio 2010), and the bias 0.
 template <class T, linear_algorithm A>
 void xavier_uniform(linear<T, A>& layer, std::uint64_t seed) {
-  detail::uniform(
+  detail::initialise_uniform(
       layer, std::sqrt(6.0 / static_cast<double>(layer.options().in_features + layer.options().out_features)), seed);
 }
 

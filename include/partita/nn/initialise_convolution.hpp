@@ -29,8 +29,9 @@ void initialise(convolution<T, Features>& layer, F f) {
 }
 
 namespace detail {
+/// Makes W uniform in [-b, b), b = sqrt(6 / fan), and the bias 0.
 template <class T, std::size_t Features>
-void uniform(convolution<T, Features>& layer, std::size_t fan, std::uint64_t seed) {
+void initialise_uniform(convolution<T, Features>& layer, std::size_t fan, std::uint64_t seed) {
   const auto whole = layer.options().weight_shape();
   const double bound = std::sqrt(6.0 / static_cast<double>(fan));
   initialise(layer,
@@ -41,7 +42,7 @@ void uniform(convolution<T, Features>& layer, std::size_t fan, std::uint64_t see
 /// Makes W uniform in [-b, b), b = sqrt(6 / weights of one output) (He et al., 2015, for relu), and the bias 0.
 template <class T, std::size_t Features>
 void kaiming_uniform(convolution<T, Features>& layer, std::uint64_t seed) {
-  detail::uniform(layer, layer.options().weight_shape()[1] * layer.options().taps(), seed);
+  detail::initialise_uniform(layer, layer.options().weight_shape()[1] * layer.options().taps(), seed);
 }
 
 /// Makes W uniform in [-b, b), b = sqrt(6 / (n + m)), where n is the number of weights of one output and m is the
@@ -49,7 +50,7 @@ void kaiming_uniform(convolution<T, Features>& layer, std::uint64_t seed) {
 template <class T, std::size_t Features>
 void xavier_uniform(convolution<T, Features>& layer, std::uint64_t seed) {
   const auto whole = layer.options().weight_shape();
-  detail::uniform(layer, (whole[0] + whole[1]) * layer.options().taps(), seed);
+  detail::initialise_uniform(layer, (whole[0] + whole[1]) * layer.options().taps(), seed);
 }
 
 }  // namespace partita

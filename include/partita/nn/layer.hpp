@@ -1,8 +1,6 @@
 // The concept `layer`. All layers model this concept, and `sequential` composes objects that model it.
 #pragma once
 
-#include <concepts>
-#include <cstddef>
 #include <partita/array/strided.hpp>
 
 namespace partita {

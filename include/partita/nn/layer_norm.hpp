@@ -15,22 +15,23 @@ namespace partita {
 template <std::size_t K>
 struct layer_norm_options {
   std::array<std::size_t, K> shape{};  ///< the last K extents of x
-  double epsilon = 1e-5;
-  bool affine = true;  ///< the result is multiplied by weight(), and in layer_norm bias() is added
+  double epsilon = 1e-5;               ///< added to the variance before its square root is taken
+  bool affine = true;                  ///< the result is multiplied by weight(), and in layer_norm bias() is added
   /// How the last K dimensions are split over the workers; balanced by default.
   std::optional<decomposition<K>> cuts{};
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<4>(*this); }  ///< a hash of all members
 };
 
 namespace detail {
 
+/// The common part of layer_norm (`Centred`, which subtracts the mean) and rms_norm.
 template <class T, std::size_t Rank, std::size_t K, bool Centred>
 class last_dimensions_norm : public scale_and_shift<T, K> {
   static_assert(std::is_floating_point_v<T>, "partita::layer_norm<T, Rank, K>: requires floating-point elements");
   static_assert(K >= 1 && K <= Rank,
                 "partita::layer_norm<T, Rank, K>: requires 1 <= K <= Rank, the dimensions of x that are normalised");
-  using any_grid_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;  ///< the extents of a partition of any grid shape
   static constexpr const char* name =
       Centred ? "partita::layer_norm(p, options)(x)" : "partita::rms_norm(p, options)(x)";
 
@@ -39,7 +40,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   last_dimensions_norm(const partition<Extents>& p, const layer_norm_options<K>& options)
       : scale_and_shift<T, K>(own_shape(erase_extents<Rank>(p), options), options.affine, options.affine && Centred),
         layout_(erase_extents<Rank>(p), name, layer_fingerprint<T>(options)),
-        normaliser_(erase_extents<Rank>(p), last_dimensions(), leading_dimensions(), Centred),
+        normaliser_(erase_extents<Rank>(p), last_dimensions(), complement(last_dimensions()), Centred),
         options_(options),
         cuts_(make_cuts(p.grid().shape(), options)) {
     static_assert(Extents::rank() == Rank, "partita::layer_norm<T, Rank, K>(p, options): requires p of the rank of x");
@@ -54,7 +55,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     const auto shape = shape_array<Rank>(block.shape());
     require_extents(layout_.find_layout(shape, this->error_in_parameters(name)));
     forward_done_ = true;
-    normaliser_.set_element_maps({shape, leading_dimensions()}, {shape, last_dimensions()});
+    normaliser_.set_element_maps({shape, complement(last_dimensions())}, {shape, last_dimensions()});
     const auto all = normaliser_.compute_moments(block);
     element_counts_.clear();
     for (const auto& m : all) element_counts_.push_back(m.count);
@@ -86,16 +87,13 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   const layer_norm_options<K>& options() const { return options_; }
 
  private:
+  /// A mask of the last K dimensions.
   static constexpr std::array<bool, Rank> last_dimensions() {
-    std::array<bool, Rank> chosen{};
-    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d + K >= Rank;
-    return chosen;
+    std::array<bool, Rank> mask{};
+    for (std::size_t d = 0; d < Rank; ++d) mask[d] = d + K >= Rank;
+    return mask;
   }
-  static constexpr std::array<bool, Rank> leading_dimensions() {
-    std::array<bool, Rank> chosen{};
-    for (std::size_t d = 0; d < Rank; ++d) chosen[d] = d + K < Rank;
-    return chosen;
-  }
+  /// The split of the last K dimensions: that of the options, by default balanced.
   static decomposition<K> make_cuts(const std::array<std::size_t, Rank>& grid, const layer_norm_options<K>& options) {
     require_no_overflow(options.shape, "a shape", name);
     std::array<std::size_t, K> parts{};
@@ -106,6 +104,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
                                    << options.cuts->extents() << " into " << options.cuts->parts());
     return options.cuts ? *options.cuts : decomposition<K>::balanced(options.shape, parts);
   }
+  /// The indices of this worker in the last K dimensions.
   static box<K> own_box(const partition<any_grid_shape>& p, const decomposition<K>& cuts) {
     if (!p.active()) return {};
     index<K> i{};
@@ -131,11 +130,11 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     }
   }
 
-  block_layout<Rank> layout_;
+  block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
   normaliser<T, Rank> normaliser_;
   layer_norm_options<K> options_;
   decomposition<K> cuts_;
-  std::vector<double> element_counts_;
+  std::vector<double> element_counts_;  ///< for each statistic of the last x, its elements on all workers
   bool forward_done_ = false;
 };
 

@@ -42,7 +42,7 @@ concept features_of = ranked_array<X> && std::is_same_v<element_of<X>, T> && ran
 ///           descent.
 template <class T, linear_algorithm Algorithm = weight_stationary>
 class linear {
-  using any_grid_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;  ///< the extents of a partition of any grid shape
 
  public:
   template <class X, class Y, class W>
@@ -109,7 +109,7 @@ class linear {
     auto block = s.run_with_same_batch(x.shape(), [&] { return s.movements.receive_x(x, error_message); });
     // 3. Multiply x by this worker's block of W. Workers that keep a bias add the product to the bias.
     if (s.p_w.active() && error_message.empty()) {
-      auto shape = detail::as_array<rank>(block.shape());
+      auto shape = detail::shape_array<rank>(block.shape());
       shape[rank - 1] = s.rows.size();
       const auto [rows, out] = detail::matrix_shape(shape);
       auto product = detail::uninitialised_tensor<T, rank>(s.movements.memory(), shape);

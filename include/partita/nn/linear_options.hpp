@@ -18,11 +18,11 @@ enum class initial_values {
 struct linear_options {
   std::size_t in_features = 0;
   std::size_t out_features = 0;
-  bool bias = true;
+  bool bias = true;  ///< whether the layer has a bias
   initial_values initial = initial_values::uniform;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< the seed of the initial weights
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }  ///< a hash of all members
 };
 
 }  // namespace partita

@@ -21,26 +21,26 @@ enum class loss_reduction { mean, sum, batch_mean };
 struct loss_options {
   loss_reduction reduction = loss_reduction::mean;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }  ///< a hash of all members
 };
 struct smooth_l1_options {
   loss_reduction reduction = loss_reduction::mean;
   double beta = 1;  ///< the loss is quadratic where |x - target| < beta, elsewhere linear
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };
 struct kl_options {
   loss_reduction reduction = loss_reduction::mean;
   bool log_target = false;  ///< whether the target holds logarithms of probabilities
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };
 struct poisson_nll_options {
   loss_reduction reduction = loss_reduction::mean;
   bool log_input = true;  ///< whether x is the logarithm of the rate; if false, x is the rate
   double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite when x is the rate
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<3>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<3>(*this); }  ///< a hash of all members
 };
 
 namespace detail {
@@ -160,10 +160,10 @@ class elementwise_loss {
   const options_type& options() const { return options_; }
 
  private:
-  static constexpr std::string_view kl_name = "partita::kl_loss";
+  static constexpr std::string_view kl_name = "partita::kl_loss";  ///< the only loss with batch_mean
 
-  /// Computes the losses of all elements and their derivatives. Returns an error message if the blocks do not fit, else
-  /// an empty text.
+  /// Computes the losses of all elements of this worker and their derivatives. Returns an error message if the blocks
+  /// do not fit, else an empty text.
   template <class X, class Target>
   text evaluate(const X& x, const Target& target) {
     static_assert(ranked_array<X> && ranked_array<Target>,
@@ -198,17 +198,18 @@ class elementwise_loss {
     return error_message;
   }
 
-  detail::block_layout<Rank> layout_;
+  detail::block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
   detail::sums_over_world sums_;
   options_type options_;
-  std::vector<double> loss_values_;
-  xt::xtensor<double, Rank> derivatives_;
-  double scale_ = 1;
+  std::vector<double> loss_values_;        ///< of the elements of this worker's last block
+  xt::xtensor<double, Rank> derivatives_;  ///< with respect to the elements of the last x
+  double scale_ = 1;                       ///< the factor of the sum of all losses in the last loss
   detail::last_loss_kind kind_of_last_loss_ = detail::last_loss_kind::none;
 };
 
 namespace detail {
 
+/// The loss of one element, value(x, t) for the target t, and its derivative with respect to x; so are the next types.
 struct l1_function {
   using options = loss_options;
   static constexpr const char* name = "partita::l1_loss";
@@ -222,9 +223,9 @@ struct smooth_l1_function {
   explicit smooth_l1_function(const options& o) : beta(o.beta) {}
   PARTITA_DECL double value(double x, double t) const;
   PARTITA_DECL double derivative(double x, double t) const;
-  double beta;
+  double beta;  ///< where the loss becomes linear
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }  ///< a hash of all members
 };
 struct mse_function {
   using options = loss_options;
@@ -259,7 +260,7 @@ struct kl_function {
   double derivative(double, double t) const { return log_target ? -std::exp(t) : -t; }
   bool log_target;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }  ///< a hash of all members
 };
 struct poisson_nll_function {
   using options = poisson_nll_options;
@@ -270,7 +271,7 @@ struct poisson_nll_function {
   bool log_input;
   double epsilon;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };
 
 }  // namespace detail

@@ -26,7 +26,7 @@ class optimiser_of_layers {
     parameters_.for_each(states_used(options_), [&](const auto& p) { update(options_, steps_ + 1, p); });
     ++steps_;
   }
-  Options& options() { return options_; }
+  Options& options() { return options_; }  ///< those of the next steps; a program may assign them
 
  protected:
   optimiser_of_layers(const char* call, std::vector<parameter<T>> parameters, const Options& options)
@@ -37,8 +37,8 @@ class optimiser_of_layers {
  private:
   optimised_parameters<T, max_state_count<Options>> parameters_;
   Options options_;
-  const char* call_name_;
-  int steps_ = 0;
+  const char* call_name_;  ///< the call in error messages
+  int steps_ = 0;          ///< the number of steps so far
 };
 
 }  // namespace detail
@@ -89,22 +89,16 @@ class adamw : public detail::optimiser_of_layers<T, adamw_options> {
   }
 };
 
-PARTITA_FALLBACK_CLASS(sgd, detail::element_type_not_given) {
-  static_assert(detail::dependent_false<Given...>,
-                "partita::sgd(parameters, options): requires the parameters of layers, and options that say their "
-                "names; write sgd(layer.parameters(), {.learning_rate = 0.01})");
-}
-
-PARTITA_FALLBACK_CLASS(adam, detail::element_type_not_given) {
-  static_assert(detail::dependent_false<Given...>,
-                "partita::adam(parameters, options): requires the parameters of layers, and options that say their "
-                "names; write adam(layer.parameters(), {.learning_rate = 0.01})");
-}
-
-PARTITA_FALLBACK_CLASS(adamw, detail::element_type_not_given) {
-  static_assert(detail::dependent_false<Given...>,
-                "partita::adamw(parameters, options): requires the parameters of layers, and options that say their "
-                "names; write adamw(layer.parameters(), {.learning_rate = 0.01})");
-}
+#define PARTITA_REJECT_OPTIMISER(name)                                                                           \
+  PARTITA_FALLBACK_CLASS(name, detail::element_type_not_given) {                                                 \
+    static_assert(detail::dependent_false<Given...>,                                                             \
+                  "partita::" #name                                                                              \
+                  "(parameters, options): requires the parameters of layers, and options that say their names; " \
+                  "write " #name "(layer.parameters(), {.learning_rate = 0.01})");                               \
+  }
+PARTITA_REJECT_OPTIMISER(sgd)
+PARTITA_REJECT_OPTIMISER(adam)
+PARTITA_REJECT_OPTIMISER(adamw)
+#undef PARTITA_REJECT_OPTIMISER
 
 }  // namespace partita

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <partita/array/xtensor.hpp>
 #include <partita/core/error.hpp>
-#include <vector>
 
 namespace partita {
 namespace detail {
@@ -31,26 +30,26 @@ class parameter {
         gradient_(&gradient),
         get_data_([](void* tensor) { return static_cast<Tensor*>(tensor)->data(); }),
         get_size_([](const void* tensor) { return static_cast<const Tensor*>(tensor)->size(); }),
-        find_problem_([](const void* v, const void* g) {
+        compare_shapes_([](const void* v, const void* g) {
           const auto& of_value = static_cast<const Tensor*>(v)->shape();
           const auto& of_gradient = static_cast<const Tensor*>(g)->shape();
           if (detail::can_replace_shape(of_value, of_gradient)) return text();
           return text("a gradient of the shape of its value ") << of_value << ", got " << of_gradient;
         }) {}
 
-  std::size_t size() const { return get_size_(value_); }
-  T* value() const { return get_data_(value_); }
+  std::size_t size() const { return get_size_(value_); }  ///< the number of elements of the value
+  T* value() const { return get_data_(value_); }          ///< the elements of this worker's block
   T* gradient() const { return get_data_(gradient_); }
   /// The error message if the shapes of value and gradient differ, because a block of a different shape was assigned to
   /// one of them; empty if they are equal.
-  text error_message() const { return find_problem_(value_, gradient_); }
+  text error_message() const { return compare_shapes_(value_, gradient_); }
 
  private:
-  void* value_;
-  void* gradient_;
-  T* (*get_data_)(void*);
-  std::size_t (*get_size_)(const void*);
-  text (*find_problem_)(const void*, const void*);
+  void* value_;                                       ///< a tensor of the layer
+  void* gradient_;                                    ///< a tensor of the same type
+  T* (*get_data_)(void*);                             ///< data() of a tensor of their type
+  std::size_t (*get_size_)(const void*);              ///< size() of a tensor of their type
+  text (*compare_shapes_)(const void*, const void*);  ///< returns the error message if the shapes differ
 };
 
 }  // namespace partita

@@ -15,12 +15,13 @@ namespace partita {
 /// Options of max pooling over D feature dimensions. Without a stride, the stride is the kernel.
 template <std::size_t D>
 struct max_pooling_options {
-  per_dimension<D> kernel{};
-  std::optional<per_dimension<D>> stride{};
-  per_dimension<D> padding{};
-  per_dimension<D> dilation = 1;
+  per_dimension<D> kernel{};                 ///< the number of elements of a window along each dimension
+  std::optional<per_dimension<D>> stride{};  ///< the distance in cells between the starts of two windows
+  per_dimension<D> padding{};                ///< the number of cells added before and after the tensor
+  per_dimension<D> dilation = 1;             ///< the distance in cells between two elements of a window
   bool ceil_mode = false;  ///< whether a last window, cut off by the end of the dimension, covers the remaining cells
 };
+/// Options of average pooling; those with the names of members of max_pooling_options have the same meaning.
 template <std::size_t D>
 struct average_pooling_options {
   per_dimension<D> kernel{};
@@ -66,7 +67,7 @@ class window_geometry {
                                      << "; else a window could hold nothing");
     }
   }
-  const char* name() const { return name_; }
+  const char* name() const { return name_; }  ///< the call in error messages
   std::uint64_t fingerprint() const {
     std::uint64_t hash = includes_padding_ ? 1 : 2;
     for (const sliding& s : kernels_)
@@ -74,6 +75,7 @@ class window_geometry {
         hash = mixed(hash, n);
     return hash;
   }
+  /// The error message if windows do not fit into an x of these extents; empty if they fit.
   text error_message(const std::array<std::size_t, Rank>& extents) const {
     text problem;
     for (std::size_t d = 0; d < feature_dims && problem.empty(); ++d)
@@ -83,11 +85,13 @@ class window_geometry {
                 << kernels_[d].padding;
     return problem;
   }
+  /// The extents of y for an x of these extents.
   std::array<std::size_t, Rank> outputs(const std::array<std::size_t, Rank>& extents) const {
     auto all = extents;
     for (std::size_t d = 0; d < feature_dims; ++d) all[d + 2] = kernels_[d].output_extent(extents[d + 2]);
     return all;
   }
+  /// The taps of outputs along dimension d, in which x has the extent n.
   taps taps_of(std::size_t d, interval outputs, std::size_t n) const {
     return d < 2 ? taps_of_identity(outputs) : taps_of_window(kernels_[d - 2], outputs, n, includes_padding_);
   }
@@ -95,9 +99,9 @@ class window_geometry {
  private:
   static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two do not overflow
 
-  const char* name_;
-  std::array<sliding, feature_dims> kernels_{};
-  bool includes_padding_ = true;
+  const char* name_;                             ///< the call in error messages
+  std::array<sliding, feature_dims> kernels_{};  ///< one for each feature dimension
+  bool includes_padding_ = true;                 ///< whether the divisor of a mean counts cells in the padding
 };
 #ifdef PARTITA_CORE
 #define PARTITA_POOLING_MOVEMENTS(EXTERN) \
@@ -119,7 +123,7 @@ class adaptive_rule {
             text(name) << ": requires at least one output along each dimension of the features, at most 2^40, got "
                        << options.size << "; numbers must not be negative");
   }
-  const char* name() const { return name_; }
+  const char* name() const { return name_; }  ///< the call in error messages
   std::uint64_t fingerprint() const {
     std::uint64_t hash = 3;
     for (const std::size_t n : options_.size) hash = mixed(hash, n);
@@ -131,17 +135,19 @@ class adaptive_rule {
       if (extents[d] == 0) problem = text("requires features, got extents ") << extents;
     return problem;
   }
+  /// The extents of y for an x of these extents.
   std::array<std::size_t, Rank> outputs(const std::array<std::size_t, Rank>& extents) const {
     auto all = extents;
     std::copy(options_.size.begin(), options_.size.end(), all.begin() + 2);
     return all;
   }
+  /// The taps of outputs along dimension d, in which x has the extent n.
   taps taps_of(std::size_t d, interval outputs, std::size_t n) const {
     return d < 2 ? taps_of_identity(outputs) : taps_of_adaptive_window(outputs, n, options_.size[d - 2]);
   }
 
  private:
-  const char* name_;
+  const char* name_;  ///< the call in error messages
   adaptive_pooling_options<feature_dims> options_;
 };
 
@@ -199,6 +205,7 @@ class adaptive_average_pooling
       : detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::weighted_taps>(
             p, {"partita::adaptive_average_pooling(p, options)", options}) {}
 };
+/// Max pooling with a given number of outputs, whose windows are those of adaptive_average_pooling.
 template <class Extents>
 class adaptive_max_pooling
     : public detail::windowed_layer<detail::adaptive_rule<Extents::rank()>, Extents, detail::max_of_taps> {

@@ -21,7 +21,7 @@ struct constant {
 /// The schedule that multiplies the rate by `factor` after each `every` steps. Requires `every` > 0 [error].
 struct step {
   double rate;
-  std::size_t every;
+  std::size_t every;  ///< the number of steps with the same rate
   double factor = 0.1;
 
   double operator()(std::size_t k) const {
@@ -34,7 +34,7 @@ struct step {
 /// after that (Loshchilov and Hutter 2017, without restarts).
 struct cosine {
   double rate;
-  std::size_t steps;
+  std::size_t steps;  ///< the number of steps until the rate is `last`
   double last = 0;
 
   double operator()(std::size_t k) const {
@@ -57,7 +57,7 @@ class warm_up {
   }
 
  private:
-  std::size_t steps_;
+  std::size_t steps_;  ///< the number of steps of the rise
   Then next_schedule_;
 };
 

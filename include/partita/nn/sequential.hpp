@@ -6,7 +6,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace partita {
 namespace detail {
@@ -41,6 +40,7 @@ class sequential {
     return adjoint_from_layer<sizeof...(Layers)>(dy);
   }
 
+  /// Layer K, counted from 0.
   template <std::size_t K>
   auto& layer() {
     return std::get<K>(layers_);
@@ -71,14 +71,16 @@ class sequential {
 
  private:
   template <class Layer>
-  static constexpr bool with_parameters = requires(Layer& layer) { layer.parameters(); };
-  static constexpr bool has_parameters = (with_parameters<Layers> || ...);
+  static constexpr bool layer_has_parameters = requires(Layer& layer) { layer.parameters(); };
+  static constexpr bool has_parameters = (layer_has_parameters<Layers> || ...);
 
+  /// Applies layer K and all later layers to x.
   template <std::size_t K, class X>
   auto forward_from_layer(const X& x) {
     if constexpr (K == sizeof...(Layers)) return x;
     else return forward_from_layer<K + 1>(std::get<K>(layers_)(x));
   }
+  /// Applies the adjoints of the first K layers to dy, that of layer K - 1 first.
   template <std::size_t K, class Y>
   auto adjoint_from_layer(const Y& dy) {
     if constexpr (K == 0) return dy;
@@ -88,11 +90,13 @@ class sequential {
   void for_each_layer(F f) {
     std::apply([&](auto&... layer) { (f(layer), ...); }, layers_);
   }
+  /// The parameters of the first layer that has any, from layer K on.
   template <std::size_t K>
   auto first_parameters() {
     if constexpr (requires { std::get<K>(layers_).parameters(); }) return std::get<K>(layers_).parameters();
     else return first_parameters<K + 1>();
   }
+  /// The parameters of all layers; `all` is only there for its type.
   template <class Vector>
   Vector collect_parameters(Vector all) {
     all.clear();

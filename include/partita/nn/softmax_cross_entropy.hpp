@@ -166,6 +166,7 @@ class softmax_cross_entropy {
     return batch;
   }
 
+  /// The largest score of each row, over all classes. Collective among the workers of p.
   template <class Scores>
   std::vector<T> row_maxima(const Scores& scores, std::size_t batch) {
     std::vector<T> top(batch, std::numeric_limits<T>::lowest());
@@ -175,6 +176,7 @@ class softmax_cross_entropy {
     return top;
   }
 
+  /// Combines the values of the workers of p element by element; all of them get the results.
   template <class U, class Combine>
   void all_reduce(std::vector<U>& values, Combine operation) {
     std::vector<U> incoming(values.size());
@@ -185,11 +187,11 @@ class softmax_cross_entropy {
 
   std::shared_ptr<detail::world_state> world_;
   bool is_active_;
-  std::uint64_t fingerprint_;
-  worker_group class_group_, all_workers_;
-  interval own_classes_;
+  std::uint64_t fingerprint_;               ///< a hash of the partition and of the element type
+  worker_group class_group_, all_workers_;  ///< the workers of p; those of the world, the first worker of p first
+  interval own_classes_;                    ///< the classes of this worker in the last call
   bool was_called_ = false;
-  xt::xtensor<T, 2> gradient_;
+  xt::xtensor<T, 2> gradient_;  ///< of the last loss, with respect to this worker's scores
 };
 
 PARTITA_FALLBACK_CLASS(softmax_cross_entropy, detail::element_type_not_given) {

@@ -8,7 +8,6 @@
 #include <partita/core/config.hpp>
 #include <partita/plan/cut.hpp>
 #include <partita/rule/sliding.hpp>
-#include <utility>
 #include <vector>
 
 namespace partita {
@@ -17,10 +16,11 @@ namespace partita {
 struct taps {
   std::vector<std::size_t> first{0};  ///< output o has the taps from number first[o] to before first[o + 1]
   std::vector<std::size_t> input{};   ///< each tap's input index; inputs outside of the tensor are left out
-  std::vector<double> weight{};
-  std::vector<double> divisor{};  ///< for each output the divisor of its weighted sum
+  std::vector<double> weight{};       ///< each tap's weight
+  std::vector<double> divisor{};      ///< for each output the divisor of its weighted sum
 
-  std::size_t outputs() const { return divisor.size(); }
+  std::size_t outputs() const { return divisor.size(); }  ///< the number of outputs
+  /// Adds a tap to the current output: the input `index`, with the weight `by`.
   PARTITA_DECL void tap(std::size_t index, double by = 1);
   /// Completes the taps of an output, whose weighted sum is divided by `output_divisor`.
   PARTITA_DECL void end(double output_divisor = 1);
@@ -42,9 +42,10 @@ PARTITA_DECL taps taps_of_adaptive_window(interval outputs, std::size_t n, std::
 /// from the first to the last input.
 struct interpolation {
   bool linear = false;  ///< whether to interpolate between two inputs; if false, the nearest input to the left is taken
-  bool align_corners = false;
-  double step = 1;  ///< the distance of two outputs, in inputs
+  bool align_corners = false;  ///< whether the first and last outputs equal the first and last inputs; linear only
+  double step = 1;             ///< the distance of two outputs, in inputs
 
+  /// The taps of some of m outputs along a dimension of n inputs.
   PARTITA_DECL taps taps_of(interval outputs, std::size_t n, std::size_t m) const;
 };
 

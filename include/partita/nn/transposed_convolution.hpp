@@ -16,14 +16,14 @@ template <std::size_t Features>
 struct transposed_convolution_options {
   std::size_t in_channels = 0;
   std::size_t out_channels = 0;
-  per_dimension<Features> kernel{};
-  per_dimension<Features> stride = 1;
-  per_dimension<Features> padding{};
-  per_dimension<Features> output_padding{};
-  per_dimension<Features> dilation = 1;
-  std::size_t groups = 1;
-  bool bias = true;
-  std::uint64_t seed = 0;
+  per_dimension<Features> kernel{};          ///< the number of elements of the kernel along each dimension
+  per_dimension<Features> stride = 1;        ///< the distance in cells of y between the kernels of two cells of x
+  per_dimension<Features> padding{};         ///< the number of cells removed before and after the result
+  per_dimension<Features> output_padding{};  ///< the number of cells added at the end of the result
+  per_dimension<Features> dilation = 1;      ///< the distance in cells between two elements of the kernel
+  std::size_t groups = 1;                    ///< as in convolution_options
+  bool bias = true;                          ///< whether the layer has a bias
+  std::uint64_t seed = 0;                    ///< the seed of the initial weights
 
   /// The options of the convolution of which the transposed convolution is the adjoint.
   constexpr convolution_options<Features> convolution() const {
@@ -38,7 +38,7 @@ struct transposed_convolution_options {
             .seed = seed};
   }
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<10>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<10>(*this); }  ///< a hash of all members
 };
 
 /// y = the adjoint of a convolution, applied to x, plus b: PyTorch's ConvTranspose1d, 2d and 3d on p = batch x 1 x
@@ -54,7 +54,7 @@ struct transposed_convolution_options {
 template <class T, std::size_t Features = detail::rank_not_given>
 class transposed_convolution {
   static constexpr std::size_t rank = Features + 2;
-  using any_grid_shape = dynamic_extents<rank>;
+  using any_grid_shape = dynamic_extents<rank>;  ///< the extents of a partition of any grid shape
   using shape_type = std::array<std::size_t, rank>;
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                 "partita::transposed_convolution<T, Features>: requires elements of type float or double");
@@ -63,12 +63,12 @@ class transposed_convolution {
   template <class X>
     requires(X::rank() == rank)
   transposed_convolution(const partition<X>& p, const transposed_convolution_options<Features>& options)
-      : options_(checked(options)),
+      : options_(require_output_padding(options)),
         p_(p),
         split_(detail::convolution_split_by_output(p_.grid(), options.convolution())),
-        input_movement_({p_, split_}),
-        output_movement_({p_, split_}),
-        sum_gradients_(make_sum_over_workers(std::make_index_sequence<rank>())) {
+        y_movement_({p_, split_}),
+        x_movement_({p_, split_}),
+        sum_gradients_(p_, all_dimensions_but<>) {
     const shape_type global_shape = options.convolution().weight_shape();
     weight_ = xt::zeros<T>(p_.active() ? global_shape : shape_type{});
     bias_ = xt::zeros<T>(std::array<std::size_t, 1>{p_.active() && options.bias ? options.out_channels : 0});
@@ -88,14 +88,13 @@ class transposed_convolution {
     log_call("(x)");
     {
       const block_argument<X> argument(input);
-      x_ = output_movement_.template forward<T>(argument.block(), {}, "(x)", detail::local_error(weights_error()))
-               .finish();
+      x_ = x_movement_.template forward<T>(argument.block(), {}, "(x)", detail::local_error(weights_error())).finish();
     }
     // Computes the shapes of this worker's block of y, and of the window of y to which its block of x contributes.
-    const shape_type of_y = extents_of_y(output_movement_.last_call_cuts().extents());
+    const shape_type of_y = extents_of_y(x_movement_.last_call_cuts().extents());
     const auto cuts = decomposition<rank>::balanced(of_y, p_.grid().shape());
     y_shape_ = p_.active() ? cuts.shape(p_.index()) : shape_type{};
-    if (prepared_extents_.add_new_extents(of_y)) input_movement_.template prepare<T>(y_shape_, "(x)", {});
+    if (prepared_extents_.add_new_extents(of_y)) y_movement_.template prepare<T>(y_shape_, "(x)", {});
     window_shape_ = {};
     if (p_.active()) {
       const auto part = split_.part_of_x(p_.index());
@@ -103,9 +102,9 @@ class transposed_convolution {
       for (std::size_t d = 0; d < rank; ++d) window_shape_[d] = windows[d][part[d]].size();
     }
     // The local adjoint convolution computes the window of y; the exchange adds windows into the blocks of y.
-    auto y_window = detail::uninitialised_tensor<T, rank>(input_movement_.memory(), window_shape_);
+    auto y_window = detail::uninitialised_tensor<T, rank>(y_movement_.memory(), window_shape_);
     if (p_.active()) local_convolver().adjoint(x_.data(), weight_.data(), y_window.data());
-    auto y = input_movement_.template backward<T>(block_of(std::as_const(y_window)), {}, "(x)", {}).finish();
+    auto y = y_movement_.template backward<T>(block_of(std::as_const(y_window)), {}, "(x)", {}).finish();
     const std::size_t cells = y_shape_[0] * y_shape_[1] == 0 ? 0 : volume_of(y_shape_) / (y_shape_[0] * y_shape_[1]);
     for (std::size_t k = 0; bias_.size() > 0 && k < y.size(); ++k) y.data()[k] += bias_(k / cells % bias_.size());
     forward_done_ = true;
@@ -119,16 +118,16 @@ class transposed_convolution {
     if (!forward_done_)
       error_message =
           "partita::transposed_convolution.adjoint(dy): requires a forward call before; call layer(x) first";
-    else if (p_.active() && detail::as_array<rank>(dy.shape()) != y_shape_)
+    else if (p_.active() && detail::shape_array<rank>(dy.shape()) != y_shape_)
       error_message << "partita::transposed_convolution.adjoint(dy): requires dy of the shape of the last result "
-                    << y_shape_ << ", got " << detail::as_array<rank>(dy.shape());
+                    << y_shape_ << ", got " << detail::shape_array<rank>(dy.shape());
     log_call(".adjoint(dy)");
     const detail::dense_argument<Y> argument(dy);
-    const auto there = input_movement_
+    const auto there = y_movement_
                            .template forward<T>(dense_block<const T, rank>(argument.data(), argument.shape()), {},
                                                 ".adjoint(dy)", detail::local_error(error_message))
                            .finish();
-    auto dx = detail::uninitialised_tensor<T, rank>(output_movement_.memory(), detail::as_array<rank>(x_.shape()));
+    auto dx = detail::uninitialised_tensor<T, rank>(x_movement_.memory(), detail::shape_array<rank>(x_.shape()));
     xt::xtensor<T, 1> own = xt::zeros<T>(std::array<std::size_t, 1>{weight_.size() + bias_.size()});
     if (p_.active()) {
       local_convolver().forward(there.data(), weight_.data(), nullptr, dx.data());
@@ -137,7 +136,7 @@ class transposed_convolution {
       for (std::size_t k = 0; bias_.size() > 0 && k < all; ++k)
         own(weight_.size() + k / (all / n) % bias_.size()) += argument.data()[k];
     }
-    auto result = output_movement_.template backward<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)", {}).finish();
+    auto result = x_movement_.template backward<T>(block_of(std::as_const(dx)), {}, ".adjoint(dy)", {}).finish();
     const auto sum = sum_gradients_(own);
     for (std::size_t k = 0; k < weight_.size(); ++k) weight_gradient_.data()[k] += sum.data()[k];
     for (std::size_t k = 0; k < bias_.size(); ++k) bias_gradient_(k) += sum.data()[weight_.size() + k];
@@ -163,7 +162,8 @@ class transposed_convolution {
     p_.world().state()->log_local_operation(hasher(detail::layer_fingerprint<T>(options_)).mix(call).value(),
                                             "transposed_convolution");
   }
-  static const transposed_convolution_options<Features>& checked(
+  /// Returns the options; throws a shape_error unless each output_padding is less than the stride.
+  static const transposed_convolution_options<Features>& require_output_padding(
       const transposed_convolution_options<Features>& options) {
     for (std::size_t f = 0; f < Features; ++f)
       if (options.output_padding[f] >= options.stride[f])
@@ -173,6 +173,7 @@ class transposed_convolution {
                           << " of the features");
     return options;
   }
+  /// The extents of the global y for a global x of extents x.
   shape_type extents_of_y(const shape_type& x) const {
     shape_type y{x[0], options_.out_channels};
     for (std::size_t f = 0; f < Features; ++f) {
@@ -187,6 +188,7 @@ class transposed_convolution {
     product_of(y, "partita::transposed_convolution(x)");
     return y;
   }
+  /// The error message if assigned weights, bias or gradients have wrong shapes; empty if they fit.
   text weights_error() const {
     const shape_type wanted = p_.active() ? options_.convolution().weight_shape() : shape_type{};
     const std::size_t bias_count = p_.active() && options_.bias ? options_.out_channels : 0;
@@ -194,30 +196,26 @@ class transposed_convolution {
     if (fits(weight_) && fits(weight_gradient_) && bias_.size() == bias_count && bias_gradient_.size() == bias_count)
       return {};
     return text("partita::transposed_convolution: requires weights of the shape ")
-           << wanted << ", and a bias and gradients that fit; got weights " << detail::as_array<rank>(weight_.shape())
-           << "; assign blocks of the shapes that they replace";
+           << wanted << ", and a bias and gradients that fit; got weights "
+           << detail::shape_array<rank>(weight_.shape()) << "; assign blocks of the shapes that they replace";
   }
   detail::convolver<T, Features> local_convolver() const {
     return detail::convolver<T, Features>(
-        detail::local_convolution_of(split_, p_.index(), window_shape_, detail::as_array<rank>(x_.shape())));
-  }
-  template <std::size_t... D>
-  all_sum_reduce<any_grid_shape> make_sum_over_workers(std::index_sequence<D...>) const {
-    return all_sum_reduce<any_grid_shape>(p_, dimensions<D...>);
+        detail::local_convolution_of(split_, p_.index(), window_shape_, detail::shape_array<rank>(x_.shape())));
   }
 
   transposed_convolution_options<Features> options_;
   partition<any_grid_shape> p_;
-  detail::convolution_split<Features> split_;
-  detail::window_movement<detail::convolution_planner<Features, true>> input_movement_;
-  detail::window_movement<detail::convolution_planner<Features, false>> output_movement_;
-  all_sum_reduce<any_grid_shape> sum_gradients_;
-  detail::prepared_extents<rank> prepared_extents_;
+  detail::convolution_split<Features> split_;  ///< of the convolution whose adjoint this layer applies; its x is our y
+  detail::window_movement<detail::convolution_planner<Features, true>> y_movement_;   ///< sums windows to blocks of y
+  detail::window_movement<detail::convolution_planner<Features, false>> x_movement_;  ///< brings x to workers
+  all_sum_reduce<any_grid_shape> sum_gradients_;                                      ///< over all workers of p
+  detail::prepared_extents<rank> prepared_extents_;                                   ///< of y
   bool forward_done_ = false;
   xt::xtensor<T, rank> weight_, weight_gradient_;
   xt::xtensor<T, 1> bias_, bias_gradient_;
-  pooled_tensor<T, rank> x_;
-  shape_type window_shape_{}, y_shape_{};
+  pooled_tensor<T, rank> x_;               ///< what this worker multiplies of the last x, kept for the adjoint
+  shape_type window_shape_{}, y_shape_{};  ///< of the window of y that x_ contributes to, and of the block of y
 };
 
 PARTITA_FALLBACK_LAYER(convolution, convolution_options<2>) {

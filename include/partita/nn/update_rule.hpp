@@ -23,7 +23,7 @@ struct sgd_options {
   double weight_decay = 0;
   bool nesterov = false;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }  ///< a hash of all members
 };
 
 /// Options of Adam (Kingma and Ba 2015, algorithm 1), whose gradient is g + weight_decay w. With `amsgrad`, the largest
@@ -36,7 +36,7 @@ struct adam_options {
   double weight_decay = 0;
   bool amsgrad = false;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }  ///< a hash of all members
 };
 
 /// Options of AdamW, Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2): w = w - learning_rate
@@ -49,7 +49,7 @@ struct adamw_options {
   double weight_decay = 0.01;
   bool amsgrad = false;
 
-  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }
+  std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }  ///< a hash of all members
 };
 
 namespace detail {
@@ -57,8 +57,8 @@ namespace detail {
 /// One parameter in flat memory: n real numbers, and `States` numbers of state for each of them.
 template <class Real, std::size_t States>
 struct flat_parameter {
-  std::size_t n;
-  Real* value;
+  std::size_t n;  ///< the number of real numbers
+  Real* value;    ///< the numbers, which are updated
   const Real* gradient;
   std::array<Real*, States> state;  ///< null for each state that the optimiser does not use
   Real gradient_factor = Real(1);   ///< multiplies the gradient
@@ -91,6 +91,7 @@ const char* violated_requirement(const Adam& o) {
   if (!(o.weight_decay >= 0)) return "a weight_decay of at least 0";
   return o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1 ? nullptr : "beta1 and beta2 from 0 on and below 1";
 }
+/// Throws a shape_error if the options violate a requirement.
 template <class Options>
 void require_options(const char* call, const Options& o) {
   if (const char* const missing = violated_requirement(o); missing != nullptr)

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <partita/core/per_dimension.hpp>
@@ -11,19 +10,21 @@
 
 namespace partita {
 
+/// Whether an output is the nearest input to the left, or is interpolated between two inputs along each dimension.
 enum class upsampling_mode { nearest, linear };
 
 /// Options of upsampling over D feature dimensions. Requires either the size of the features of the result, or a scale.
 template <std::size_t D>
 struct upsampling_options {
-  std::optional<per_dimension<D>> size{};
-  std::optional<double> scale{};
+  std::optional<per_dimension<D>> size{};  ///< the number of outputs along each dimension
+  std::optional<double> scale{};           ///< the number of outputs for one input along each dimension
   upsampling_mode mode = upsampling_mode::nearest;
   bool align_corners = false;  ///< linear mode only: the first and last outputs equal the first and last inputs
 };
 
 namespace detail {
 
+/// The inputs and weights from which upsampling interpolates its outputs.
 template <std::size_t Rank>
 class upsampling_rule {
   static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;
@@ -45,7 +46,7 @@ class upsampling_rule {
           throw shape_error(text(name()) << ": requires a size of at most " << most << ", got " << n
                                          << "; a negative one is none");
   }
-  const char* name() const { return name_; }
+  const char* name() const { return name_; }  ///< the call in error messages
   std::uint64_t fingerprint() const {
     std::uint64_t hash = options_.mode == upsampling_mode::linear ? (options_.align_corners ? 6 : 5) : 4;
     if (options_.size)
@@ -60,6 +61,7 @@ class upsampling_rule {
         problem << "requires features, of x and of the result, got extents " << extents << " and " << all;
     return problem;
   }
+  /// The extents of y for an x of these extents.
   std::array<std::size_t, Rank> outputs(const std::array<std::size_t, Rank>& extents) const {
     auto all = extents;
     for (std::size_t d = 0; d < feature_dims; ++d)
@@ -67,6 +69,7 @@ class upsampling_rule {
                                  : static_cast<std::size_t>(static_cast<double>(extents[d + 2]) * *options_.scale);
     return all;
   }
+  /// The taps of outputs along dimension d, in which x has the extent n.
   taps taps_of(std::size_t d, interval outputs, std::size_t n) const {
     if (d < 2) return taps_of_identity(outputs);
     const std::size_t m =
@@ -81,7 +84,7 @@ class upsampling_rule {
  private:
   static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two do not overflow
 
-  const char* name_;
+  const char* name_;  ///< the call in error messages
   upsampling_options<feature_dims> options_;
 };
 

@@ -369,8 +369,8 @@ BOOST_AUTO_TEST_CASE(blocks_of_13_to_18_dimensions_are_copied_and_added_element_
 }
 
 BOOST_AUTO_TEST_CASE(the_last_cache_has_a_plausible_size) {
-  BOOST_TEST(partita::detail::last_cache_bytes() >= std::size_t{1} << 18);
-  BOOST_TEST(partita::detail::last_cache_bytes() <= std::size_t{1} << 31);
+  BOOST_TEST(partita::detail::last_level_cache_bytes() >= std::size_t{1} << 18);
+  BOOST_TEST(partita::detail::last_level_cache_bytes() <= std::size_t{1} << 31);
 }
 
 BOOST_AUTO_TEST_CASE(the_last_cache_is_the_largest_that_the_system_lists) {
@@ -384,7 +384,7 @@ BOOST_AUTO_TEST_CASE(the_last_cache_is_the_largest_that_the_system_lists) {
     largest = std::max(largest, bytes * (unit == 'K' ? 1024U : unit == 'M' ? 1024U * 1024U : 1U));
   }
   const std::size_t expected = largest != 0 ? largest : std::size_t{32} * 1024 * 1024;
-  BOOST_TEST(partita::detail::last_cache_bytes() == expected);
+  BOOST_TEST(partita::detail::last_level_cache_bytes() == expected);
   BOOST_TEST(!partita::detail::exceeds_cache(expected / 5 * 2));
   BOOST_TEST(partita::detail::exceeds_cache(expected / 5 * 2 + 1));
 }

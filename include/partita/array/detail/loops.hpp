@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <partita/array/detail/machine.hpp>
 #include <partita/array/detail/strided_pair.hpp>
 #include <type_traits>
@@ -17,8 +16,8 @@ inline constexpr std::size_t memcpy_threshold = 1024;    ///< from this many byt
 inline constexpr std::size_t prefetch_threshold = 4096;  ///< after a run of up to this many bytes, no hardware prefetch
 inline constexpr std::size_t prefetch_distance = 1024;   ///< the distance of software prefetches, in bytes
 
-// Vectors of N bytes, as small elements or as the words that streaming stores need, and of N elements of S bytes or of
-// type T. These types are GNU typedefs, because g++ ignores a dependent vector size in an alias declaration.
+/// A SIMD vector of N bytes, for copying. This and the next types are GNU typedefs, because g++ ignores a dependent
+/// vector size in an alias declaration.
 template <std::size_t N>
 struct byte_vector {
   typedef unsigned char type __attribute__((vector_size(N)));
@@ -27,6 +26,7 @@ template <>
 struct byte_vector<1> {
   typedef unsigned char type;
 };
+/// A SIMD vector of N bytes as 64-bit words, which streaming stores need.
 template <std::size_t N>
 struct word_vector {
   typedef long long type __attribute__((vector_size(N)));
@@ -35,10 +35,12 @@ template <>
 struct word_vector<8> {
   typedef long long type;
 };
+/// A SIMD vector of N elements of type T.
 template <class T, std::size_t N>
 struct vector_of_type {
   typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
+/// A SIMD vector of N elements of S bytes, as unsigned integers.
 template <std::size_t S, std::size_t N>
 struct element_vector
     : vector_of_type<std::conditional_t<S == 1, std::uint8_t,
@@ -52,7 +54,7 @@ struct unsigned_of_size {
   typedef std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> type;
 };
 
-/// An address that may be outside of the block: the address is only prefetched, never read.
+/// The address from + k + distance, which may be outside of the block: it is only prefetched, never read.
 inline const void* prefetch_address(const char* from, std::size_t k, std::ptrdiff_t distance) {
   return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + k +
                                        static_cast<std::uintptr_t>(distance));
@@ -105,21 +107,25 @@ namespace avx512 {
 #define PARTITA_DISPATCH(isa, call) baseline::call
 #endif
 
+/// Calls the copy_runs() that is compiled for this instruction set; so do the next functions for their names.
 template <class = void>
 inline void copy_runs(instruction_set isa, const strided_pair& pair, char* to, const char* from, bool streaming) {
   PARTITA_DISPATCH(isa, copy_runs(pair, to, from, streaming));
 }
 
+/// Copies a block whose contiguous dimension differs in `to` and `from`.
 template <std::size_t S>
 void copy_transposed(instruction_set isa, const strided_pair& pair, char* to, const char* from, bool streaming) {
   PARTITA_DISPATCH(isa, copy_transposed<S>(pair, to, from, streaming));
 }
 
+/// Computes to = a + b for n contiguous elements.
 template <class T>
 void add_run(instruction_set isa, T* to, const T* a, const T* b, std::size_t n) {
   PARTITA_DISPATCH(isa, add_run(to, a, b, n));
 }
 
+/// Adds n numbers to running sums, and their rounding errors to `rounding`; marks sums whose error is not exact.
 template <class T>
 void add_run_with_errors(instruction_set isa, T* sum, T* rounding, typename unsigned_of_size<T>::type* inexact_marks,
                          const T* from, std::size_t n) {

@@ -16,7 +16,7 @@ PARTITA_DECL instruction_set best_instruction_set();
 /// The size of the last-level cache in bytes, read from sysfs, or 32 MB if sysfs does not give a size.
 /// sysconf(_SC_LEVEL3_CACHE_SIZE) is not used, because it adds up caches that one core cannot use (320 MB instead of 32
 /// MB on one virtual machine).
-PARTITA_DECL std::size_t last_cache_bytes();
+PARTITA_DECL std::size_t last_level_cache_bytes();
 
 }  // namespace partita::detail
 

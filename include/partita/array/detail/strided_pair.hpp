@@ -13,10 +13,10 @@ inline constexpr std::size_t max_loops = most_dimensions;
 
 /// The loops over two blocks, outermost first: extents above 1, strides in bytes. A single element needs no loop.
 struct strided_pair {
-  std::size_t loops = 0;
-  std::size_t extent[max_loops] = {};
-  std::ptrdiff_t dst_stride[max_loops] = {};
-  std::ptrdiff_t src_stride[max_loops] = {};
+  std::size_t loops = 0;                      ///< the number of loops
+  std::size_t extent[max_loops] = {};         ///< the number of iterations of each loop
+  std::ptrdiff_t dst_stride[max_loops] = {};  ///< in bytes
+  std::ptrdiff_t src_stride[max_loops] = {};  ///< in bytes
 
   /// Appends an inner loop, or extends the innermost loop if, in both blocks, one loop can replace the two loops.
   constexpr void append(std::size_t n, std::ptrdiff_t to, std::ptrdiff_t from) {
@@ -34,6 +34,7 @@ struct strided_pair {
     }
   }
 
+  /// Exchanges the loops i and j.
   constexpr void swap(std::size_t i, std::size_t j) {
     const std::size_t n = extent[i];
     const std::ptrdiff_t to = dst_stride[i], from = src_stride[i];
@@ -48,6 +49,7 @@ struct strided_pair {
     for (; i > j; --i) swap(i, i - 1);
   }
 
+  /// The size of one block in bytes, for elements of `element` bytes.
   constexpr std::size_t bytes(std::size_t element) const {
     for (std::size_t d = 0; d < loops; ++d) element *= extent[d];
     return element;
@@ -76,8 +78,8 @@ class odometer {
 
  private:
   const strided_pair& strided_pair_;
-  std::size_t loop_count_;
-  std::size_t loop_position_[max_loops] = {};
+  std::size_t loop_count_;                     ///< the number of loops that are iterated, outermost first
+  std::size_t loop_position_[max_loops] = {};  ///< the current iteration of each loop
 };
 
 }  // namespace partita::detail

@@ -14,11 +14,13 @@ namespace partita::detail {
 /// The sizes of one worker's convolution. The channels of a group are adjacent in x, weights and y.
 template <std::size_t Features>
 struct local_convolution {
-  std::size_t batch = 0, in_channels = 0,
-              out_channels = 0;       ///< samples, channels of the window of x, channels of the block of y
-  std::size_t group_in_channels = 0;  ///< the number of input channels that each output depends on
-  std::size_t first_out_channel = 0,
-              group_out_channels = 1;  ///< the block's first channel in all of y; output channels per group
+  std::size_t batch = 0;               ///< the number of samples
+  std::size_t in_channels = 0;         ///< of the window of x
+  std::size_t out_channels = 0;        ///< of the block of y
+  std::size_t group_in_channels = 0;   ///< the number of input channels that each output depends on
+  std::size_t first_out_channel = 0;   ///< the index of the block's first channel in the global y
+  std::size_t group_out_channels = 1;  ///< the number of channels of the global y in one group
+  /// For each feature dimension: the extents of the window of x and of the block of y, and the numbers of the kernel.
   std::array<std::size_t, Features> window{}, outputs{}, kernel{}, stride{}, dilation{};
 
   static std::size_t product(const std::array<std::size_t, Features>& a) {
@@ -26,13 +28,14 @@ struct local_convolution {
     for (const std::size_t n : a) all *= n;
     return all;
   }
-  std::size_t rows() const { return group_in_channels * product(kernel); }
-  std::size_t columns() const { return product(outputs); }
-  bool empty() const { return batch == 0 || out_channels == 0 || columns() == 0; }
+  std::size_t rows() const { return group_in_channels * product(kernel); }  ///< the inputs of one output
+  std::size_t columns() const { return product(outputs); }                  ///< the outputs of one sample and channel
+  bool empty() const { return batch == 0 || out_channels == 0 || columns() == 0; }  ///< whether there is no output
 
   friend bool operator==(const local_convolution&, const local_convolution&) = default;
 };
 
+/// A convolution of one worker, for any element type. Objects of this class keep a buffer for one tile of columns.
 template <class T, std::size_t Features>
 class column_convolver {
   using sizes = local_convolution<Features>;
@@ -44,7 +47,6 @@ class column_convolver {
     tile_columns_ = std::clamp<std::size_t>((std::size_t{512} << 10U) / row, 1, std::max<std::size_t>(1, s.columns()));
     std::size_t step = 1;
     for (std::size_t f = Features; f-- > 0;) strides_[f] = step, step *= s.window[f];
-    // offsets_ holds, for each weight of one output, the offset of its input from the first cell of the window.
     for (std::size_t c = 0; c < s.group_in_channels; ++c)
       for (std::size_t t = 0; t < sizes::product(s.kernel); ++t) {
         std::size_t offset = c * window_size_, remaining = t;
@@ -119,6 +121,7 @@ class column_convolver {
     std::size_t cell, column, count;
   };
 
+  /// Calls f(sample, group, first column, number of columns) for each tile of columns, sample and group.
   template <class F>
   void for_each_tile(F f) {
     for_each_tile(f, [](std::size_t, std::size_t) { return true; });
@@ -156,6 +159,7 @@ class column_convolver {
     }
     return true;
   }
+  /// Lists in runs_ the output positions of `count` columns, from column `from` on.
   void find_column_runs(std::size_t from, std::size_t count) {
     runs_.clear();
     const std::size_t last = s_.outputs[Features - 1];
@@ -168,6 +172,7 @@ class column_convolver {
       column += run_length;
     }
   }
+  /// Copies the inputs of the columns of runs_ from one group's channels of x to the buffer (im2col).
   void gather(const T* x, std::size_t count) {
     columns_.resize(s_.rows() * count);
     const std::size_t stride = s_.stride[Features - 1];
@@ -182,6 +187,7 @@ class column_convolver {
       row += count;
     }
   }
+  /// Adds the columns in the buffer to the cells of dx from which gather() would copy them (col2im).
   void scatter(T* dx, std::size_t count) {
     const std::size_t stride = s_.stride[Features - 1];
     const T* row = columns_.data();
@@ -191,9 +197,11 @@ class column_convolver {
       row += count;
     }
   }
+  /// The buffer as a matrix of `count` columns.
   strided<const T, 2> columns(std::size_t count) const {
     return dense_block<const T, 2>(columns_.data(), {s_.rows(), count});
   }
+  /// The elements of y in a tile, as a matrix: output channels of a group x columns.
   template <class Y>
   strided<Y, 2> y_block(Y* y, std::size_t sample, const group& g, std::size_t from, std::size_t count) const {
     const std::size_t n = s_.columns();
@@ -202,12 +210,12 @@ class column_convolver {
             {static_cast<std::ptrdiff_t>(n), 1}};
   }
 
-  sizes s_;
-  std::size_t window_size_, tile_columns_ = 1;
-  std::array<std::size_t, Features> strides_{};
-  std::vector<std::size_t> offsets_;
-  std::vector<cell_run> runs_;
-  std::vector<T> columns_;
+  sizes s_;                                      ///< the sizes of this convolution
+  std::size_t window_size_, tile_columns_ = 1;   ///< the cells of one channel of the window; the columns of a tile
+  std::array<std::size_t, Features> strides_{};  ///< of one channel of the window
+  std::vector<std::size_t> offsets_;  ///< for each weight of an output, its input's offset from the window's first cell
+  std::vector<cell_run> runs_;        ///< the columns of the current tile
+  std::vector<T> columns_;            ///< the buffer: a matrix of the inputs of an output x columns of a tile
 };
 
 }  // namespace partita::detail

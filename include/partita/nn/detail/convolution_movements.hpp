@@ -25,17 +25,19 @@ class convolution_planner {
     fingerprint_ = hash.mix(OfX).mix(o).value();
   }
 
-  const char* name() const { return "partita::convolution"; }
+  const char* name() const { return "partita::convolution"; }  ///< the call in error messages
   const partition<dynamic_extents<rank>>& p() const { return p_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
   halo_boundaries<rank> boundaries() const {
     return OfX ? padding_of(split_.options()) : halo_boundaries<rank>(boundary::none);
   }
+  /// The error message if a tensor of these extents is no x (or no y) of the convolution; empty if it is one.
   text error_message(const std::array<std::size_t, rank>& extents) const {
     if (OfX) return convolution_error(split_.options(), extents);
     if (extents[1] == split_.options().out_channels) return {};
     return text("requires ") << split_.options().out_channels << " channels, got extents " << extents;
   }
+  /// The part of a worker in the exchange, for a tensor whose blocks are split by `cuts`.
   halo_plan<rank> plan(const decomposition<rank>& cuts, std::size_t worker) const {
     return OfX ? plan_convolution_input(split_, p_.grid(), cuts, worker)
                : plan_convolution_output(split_, p_.grid(), cuts, worker);
@@ -44,7 +46,7 @@ class convolution_planner {
  private:
   partition<dynamic_extents<rank>> p_;
   convolution_split<Features> split_;
-  std::uint64_t fingerprint_;
+  std::uint64_t fingerprint_;  ///< equal on two workers only if they plan the same exchanges
 };
 
 /// The extents of the last tensors for which an exchange was prepared. This list is equal on all workers.
@@ -60,12 +62,11 @@ class prepared_extents {
     seen_extents_.push_back(extents);
     return is_new_tensor;
   }
-  void forget(const std::array<std::size_t, Rank>& extents) { std::erase(seen_extents_, extents); }
 
  private:
-  static constexpr std::size_t max_listed_tensors =
-      16;  // chosen: a movement caches more plans, so those of listed extents are still cached
-  std::vector<std::array<std::size_t, Rank>> seen_extents_;
+  // chosen: a movement caches more plans, so those of listed extents are still cached
+  static constexpr std::size_t max_listed_tensors = 16;
+  std::vector<std::array<std::size_t, Rank>> seen_extents_;  ///< the last used at the end
 };
 
 #ifdef PARTITA_CORE

@@ -22,7 +22,7 @@ template <std::size_t Features>
 class convolution_split {
  public:
   static constexpr std::size_t rank = Features + 2;
-  using position = index<rank>;
+  using position = index<rank>;  ///< the index of a worker in the grid, or of a part of x or y
   using shape_type = std::array<std::size_t, rank>;
 
   convolution_split(const grid<dynamic_extents<rank>>& workers, convolution_form form,
@@ -46,6 +46,7 @@ class convolution_split {
     if (convolution_form_ == convolution_form::by_weights) parts[0] = 1;
     return parts;
   }
+  /// The index of the part of y (part_of_y) or x (part_of_x) of the worker of index i.
   position part_of_y(const position& i) const {
     position part = i;
     if (convolution_form_ == convolution_form::by_groups) part[1] = i[0] * grid_.shape()[1] + i[1], part[0] = 0;
@@ -93,10 +94,12 @@ class convolution_split {
     w.start[1] = in.start, w.stop[1] = in.stop;
     return w;
   }
+  /// Whether the worker of index i adds the bias to its products.
   bool adds_bias(const position& i) const {
     return options_.bias && (convolution_form_ != convolution_form::by_weights || i[1] == 0);
   }
 
+  /// The extents of the global y for a global x of extents x.
   shape_type extents_of_y(const shape_type& x) const {
     shape_type y{x[0], options_.out_channels};
     for (std::size_t f = 0; f < Features; ++f) y[2 + f] = options_.along(f).output_extent(x[2 + f]);
@@ -128,8 +131,8 @@ class convolution_split {
     return {static_cast<std::ptrdiff_t>(i.start), static_cast<std::ptrdiff_t>(i.stop)};
   }
 
-  grid<dynamic_extents<rank>> grid_;
-  convolution_form convolution_form_;
+  grid<dynamic_extents<rank>> grid_;   ///< the workers that compute: p_w, or p_x if the layer has no p_w
+  convolution_form convolution_form_;  ///< how index i of a worker determines its part
   convolution_options<Features> options_;
 };
 
@@ -137,9 +140,10 @@ class convolution_split {
 template <std::size_t Features>
 struct window_workers {
   const convolution_split<Features>* split;
-  bool is_input;
+  bool is_input;  ///< whether the windows are those of x
 
   bool needs_window(std::size_t worker) const { return split->worker_grid().contains(worker); }
+  /// The index of the part of x or y whose window a worker has.
   index<Features + 2> parts(std::size_t worker) const {
     const auto i = split->worker_grid().index(split->worker_grid().place(worker));
     return is_input ? split->part_of_x(i) : split->part_of_y(i);
@@ -157,6 +161,7 @@ halo_plan<Features + 2> plan_convolution_input(const convolution_split<Features>
   return plan_windows(p, x, split.windows_of_x(x.extents()), padding_of(split.options()),
                       window_workers<Features>{&split, true}, worker);
 }
+/// Plans the exchange between the blocks of y on `p` and the parts of y that the workers compute.
 template <std::size_t Features, class P>
 halo_plan<Features + 2> plan_convolution_output(const convolution_split<Features>& split, const grid<P>& p,
                                                 const decomposition<Features + 2>& y, std::size_t worker) {

@@ -10,6 +10,7 @@ namespace partita::detail {
 /// What a loss returned last: nothing yet, one number, or one number for each element or row.
 enum class last_loss_kind : std::uint8_t { none, number, each };
 
+/// Throws a shape_error unless the last loss was one number.
 inline void require_reduced_loss(last_loss_kind last, const char* name) {
   if (last == last_loss_kind::number) return;
   throw shape_error(text(name) << ".adjoint(dy): requires a loss before, "

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <partita/kernel/all_gather.hpp>
+#include <partita/kernel/block_layout.hpp>
 #include <partita/kernel/broadcast.hpp>
 #include <partita/kernel/kernel_access.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
@@ -39,13 +40,6 @@ pooled_tensor<T, Rank> uninitialised_tensor(arena* memory, const std::array<std:
   return pooled_tensor<T, Rank>(typename pooled_tensor<T, Rank>::shape_type(shape));
 }
 
-template <std::size_t Rank, class Shape>
-std::array<std::size_t, Rank> as_array(const Shape& shape) {
-  std::array<std::size_t, Rank> all{};
-  for (std::size_t d = 0; d < Rank; ++d) all[d] = static_cast<std::size_t>(shape[d]);
-  return all;
-}
-
 /// The extents of a tensor as a matrix: the product of all extents but the last, and the last extent.
 template <std::size_t Rank>
 std::array<std::size_t, 2> matrix_shape(const std::array<std::size_t, Rank>& shape) {
@@ -54,9 +48,10 @@ std::array<std::size_t, 2> matrix_shape(const std::array<std::size_t, Rank>& sha
   return {rows, shape[Rank - 1]};
 }
 
+/// Reshapes a tensor to a matrix, whose columns are the last dimension, without a copy.
 template <class T, std::size_t Rank>
 pooled_tensor<T, 2> to_matrix(pooled_tensor<T, Rank>&& tensor) {
-  const auto shape = matrix_shape(as_array<Rank>(tensor.shape()));
+  const auto shape = matrix_shape(shape_array<Rank>(tensor.shape()));
   return to_tensor<T, 2>(std::move(tensor.storage()), shape);
 }
 
@@ -81,6 +76,7 @@ class dense_argument {
   }
   const std::array<std::size_t, rank>& shape() const { return argument_.block().shape; }
   const T* data() const { return packed_.size() != 0 ? packed_.data() : argument_.block().data; }
+  /// The block as a matrix, whose columns are the last dimension.
   auto matrix() const {
     const auto both = matrix_shape(shape());
     return xt::adapt(static_cast<const T*>(data()), both[0] * both[1], xt::no_ownership(), both);
@@ -88,7 +84,7 @@ class dense_argument {
 
  private:
   block_argument<X> argument_;
-  pooled_storage<T> packed_;
+  pooled_storage<T> packed_;  ///< the copy, or empty
 };
 
 /// A block that was communicated to this worker. The class has the members of the class dense_argument.
@@ -96,7 +92,7 @@ template <class T, std::size_t Rank>
 class received_block {
  public:
   explicit received_block(pooled_tensor<T, Rank>&& tensor) : tensor_(std::move(tensor)) {}
-  std::array<std::size_t, Rank> shape() const { return as_array<Rank>(tensor_.shape()); }
+  std::array<std::size_t, Rank> shape() const { return shape_array<Rank>(tensor_.shape()); }
   const T* data() const { return tensor_.data(); }
 
  private:
@@ -115,6 +111,7 @@ class pending_product {
   explicit pending_product(pooled_tensor<T, Rank>&& product)
       : pending_product(std::move(product), true, {{}, nullptr, 0}) {}
 
+  /// Waits for the sum, and returns this worker's block of it.
   pooled_tensor<T, Rank> finish() {
     auto sum = pending_sum_.finish();
     return is_in_place_ ? std::move(product_) : std::move(sum);
@@ -122,38 +119,43 @@ class pending_product {
 
  private:
   pooled_tensor<T, Rank> product_;
-  bool is_in_place_;
-  pending<pooled_tensor<T, Rank>> pending_sum_;  // destroyed before product_, so other workers have read product_
+  bool is_in_place_;                             ///< whether the sum overwrites product_
+  pending<pooled_tensor<T, Rank>> pending_sum_;  ///< destroyed before product_, so other workers have read product_
 };
 
+/// The communication of a linear layer with this algorithm.
 template <class T, linear_algorithm Algorithm>
 class linear_movements;
 
 /// Weight-stationary: x is broadcast along the columns of p_w, and the products are summed along the rows of p_w.
 template <class T>
 class linear_movements<T, weight_stationary> {
-  using any_grid_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;  ///< the extents of a partition of any grid shape
 
  public:
   linear_movements(const partition<any_grid_shape>& p_x, const partition<any_grid_shape>& p_y,
                    const partition<any_grid_shape>& p_w)
       : broadcast_(p_x, p_w), sum_(p_w, p_y, transpose_src) {}
 
-  arena* memory() const { return broadcast_.memory(); }
+  arena* memory() const { return broadcast_.memory(); }  ///< where products are allocated so that others may read them
+  /// Communicates x, and returns the block of x that this worker multiplies. Collective, as the next three functions.
   template <class X>
   auto receive_x(const X& x, const text& error_message) {
     return kernel_access::call(broadcast_, x, error_message);
   }
+  /// Sums the products of the workers, and returns this worker's block of y.
   template <std::size_t Rank>
   pooled_tensor<T, Rank> send_y(pooled_tensor<T, Rank>&& product, const text&) {
     if (!can_sum_in_place(sum_.plan())) return sum_(product);
     kernel_access::into(sum_, product, product, {});
     return std::move(product);
   }
+  /// Communicates dy, and returns the block of dy that this worker multiplies.
   template <class Y>
   auto receive_dy(const Y& dy, const text& error_message) {
     return received_block<T, rank_of<Y>>(kernel_access::adjoint(sum_, dy, error_message));
   }
+  /// Calls fill(), which computes the product, and starts the sum of the products of the workers to dx.
   template <std::size_t Rank, class Fill>
   pending_product<T, Rank> start_send_dx(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
     const bool in_place = can_sum_in_place(broadcast_.plan());
@@ -161,6 +163,7 @@ class linear_movements<T, weight_stationary> {
                                 : kernel_access::start_adjoint(broadcast_, product, error_message, fill);
     return {std::move(product), in_place, std::move(pending_sum)};
   }
+  /// Stores in `plan` what is communicated.
   void describe(linear_plan& plan) const {
     plan.input = broadcast_.plan();
     plan.output = sum_.plan();
@@ -172,14 +175,14 @@ class linear_movements<T, weight_stationary> {
     return plan.groups.size() == 1 && plan.groups[0].position == 0 && plan.groups[0].root_is_large;
   }
 
-  broadcast<any_grid_shape, any_grid_shape> broadcast_;
-  sum_reduce<any_grid_shape, any_grid_shape, transpose_src_t> sum_;
+  broadcast<any_grid_shape, any_grid_shape> broadcast_;              ///< of x to the workers of p_w
+  sum_reduce<any_grid_shape, any_grid_shape, transpose_src_t> sum_;  ///< of the products to the blocks of y
 };
 
 /// Column-parallel: x is gathered on all workers, and each worker's product is its block of y.
 template <class T>
 class linear_movements<T, column_parallel> {
-  using any_grid_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;  ///< the extents of a partition of any grid shape
 
  public:
   linear_movements(const partition<any_grid_shape>& p_x, const partition<any_grid_shape>&,
@@ -202,12 +205,12 @@ class linear_movements<T, column_parallel> {
   }
   template <std::size_t Rank, class Fill>
   auto start_send_dx(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
-    struct batched_product {
+    struct batched_product {  // the pending product as a tensor of the shape of x
       pending_product<T, 2> matrix_product;
       std::array<std::size_t, Rank> shape;
       pooled_tensor<T, Rank> finish() { return restore_batch(matrix_product.finish(), shape); }
     };
-    const auto shape = as_array<Rank>(product.shape());
+    const auto shape = shape_array<Rank>(product.shape());
     auto rows = to_matrix(std::move(product));
     auto pending_sum = kernel_access::start_adjoint(gather_, rows, error_message, fill);
     return batched_product{pending_product<T, 2>(std::move(rows), false, std::move(pending_sum)), shape};
@@ -215,13 +218,13 @@ class linear_movements<T, column_parallel> {
   void describe(linear_plan& plan) const { plan.members = gather_.members(); }
 
  private:
-  all_gather<any_grid_shape> gather_;
+  all_gather<any_grid_shape> gather_;  ///< of the blocks of x
 };
 
 /// Row-parallel: every worker multiplies its block of x; the products are summed and scattered over the workers.
 template <class T>
 class linear_movements<T, row_parallel> {
-  using any_grid_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;  ///< the extents of a partition of any grid shape
 
  public:
   linear_movements(const partition<any_grid_shape>& p_x, const partition<any_grid_shape>&,
@@ -238,7 +241,7 @@ class linear_movements<T, row_parallel> {
   }
   template <std::size_t Rank>
   pooled_tensor<T, Rank> send_y(pooled_tensor<T, Rank>&& product, const text& error_message) {
-    const auto shape = as_array<Rank>(product.shape());
+    const auto shape = shape_array<Rank>(product.shape());
     return restore_batch(kernel_access::call(scatter_, to_matrix(std::move(product)), error_message), shape);
   }
   template <class Y>
@@ -255,7 +258,7 @@ class linear_movements<T, row_parallel> {
   void describe(linear_plan& plan) const { plan.members = scatter_.members(); }
 
  private:
-  reduce_scatter<any_grid_shape> scatter_;
+  reduce_scatter<any_grid_shape> scatter_;  ///< of the products, to the blocks of y
 };
 
 }  // namespace partita::detail

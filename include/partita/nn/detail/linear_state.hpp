@@ -18,9 +18,10 @@
 
 namespace partita::detail {
 
+/// What a linear layer keeps on one worker: options, partitions, weights, gradients, and the last x.
 template <class T, linear_algorithm Algorithm>
 struct linear_state {
-  using any_grid_shape = dynamic_extents<2>;
+  using any_grid_shape = dynamic_extents<2>;  ///< the extents of a partition of any grid shape
 
   linear_state(const partition<any_grid_shape>& x_partition, const partition<any_grid_shape>& y_partition,
                const partition<any_grid_shape>& w_partition, const linear_options& o)
@@ -41,6 +42,7 @@ struct linear_state {
     bias = bias_gradient;
     if (o.initial == initial_values::uniform) set_uniform();
   }
+  /// Returns the options; throws a shape_error if W has more elements than can be counted.
   static const linear_options& require_valid_sizes(const linear_options& o) {
     require_no_overflow(std::array{o.out_features, o.in_features}, "out_features x in_features",
                         "partita::linear(p_x, p_y, p_w, options)");
@@ -59,12 +61,13 @@ struct linear_state {
         weight(i - rows.start, j - columns.start) = at(i * in + j);
     for (std::size_t i = 0; i < bias.size(); ++i) bias(i) = at(options.out_features * in + rows.start + i);
   }
-  bool has_bias() const { return options.bias && is_first_column; }
+  bool has_bias() const { return options.bias && is_first_column; }  ///< whether this worker keeps a block of the bias
   /// Frees the x of the last call before the x of the next call arrives.
   void forget_forward() {
     x = pooled_storage<T>();
     forward_done = false;
   }
+  /// Adds dy^T conj(x) to weight_gradient, and the sum of the rows of dy to bias_gradient.
   void add_gradients(const strided<const T, 2>& dy_block) {
     const auto x_w = dense_block<const T, 2>(x.data(), {row_count, columns.size()});
     multiply_by_conjugate<T>(transposed<const T>(dy_block), x_w, T(1), block_of(weight_gradient));
@@ -96,6 +99,7 @@ struct linear_state {
     check_block("bias_gradient", bias_gradient, bias_shape());
     return error_message;
   }
+  /// The error message if an x of this shape, or the state, does not fit a call of the layer; empty if both fit.
   template <class Shape>
   text error_in(const Shape& x_shape) const {
     if (text t = error_in_blocks("(x)"); !t.empty()) return t;
@@ -108,6 +112,7 @@ struct linear_state {
            << options.in_features << " input features over " << p_x.size() << " workers, balanced), got " << given
            << "; repartition x, or make the layer with other in_features";
   }
+  /// The error message if a dy of this shape, or the state, does not fit a call of the adjoint; empty if both fit.
   template <class Shape>
   text error_in_adjoint(const Shape& dy_shape) const {
     if (!forward_done) return "partita::linear::adjoint(dy): requires a forward call before; call layer(x) first";
@@ -162,14 +167,14 @@ struct linear_state {
 
   linear_options options;
   partition<any_grid_shape> p_x, p_y, p_w;
-  linear_movements<T, Algorithm> movements;
-  interval rows, columns;
-  bool is_first_column = false, forward_done = false;
+  linear_movements<T, Algorithm> movements;            ///< the exchanges of x and y and their adjoints
+  interval rows, columns;                              ///< of this worker's block of W, as indices of the global W
+  bool is_first_column = false, forward_done = false;  ///< whether `columns` is the first part; whether x is kept
   xt::xtensor<T, 2> weight, weight_gradient;
   xt::xtensor<T, 1> bias, bias_gradient;
-  pooled_storage<T> x;  ///< the x of the last call after communication, a matrix of row_count rows
-  std::size_t row_count = 0;
-  std::vector<std::size_t> y_shape;
+  pooled_storage<T> x;               ///< the x of the last call after communication, a matrix of row_count rows
+  std::size_t row_count = 0;         ///< the number of rows of the last x as a matrix
+  std::vector<std::size_t> y_shape;  ///< of this worker's block of the last y
   std::vector<std::size_t> last_batch_extents;  ///< batch extents of the last x with several batch dimensions
 };
 

@@ -49,6 +49,7 @@ class max_of_taps {
     backward(worker_taps, dy.data(), gradient.data());
     return gradient;
   }
+  /// Sets `gradient`, that of the window, to dy at the chosen inputs and to 0 at all others.
   template <class T, std::size_t Rank>
   void backward(const local_taps<Rank>& worker_taps, const T* dy, T* gradient) const {
     for (std::size_t k = 0; k < volume_of(worker_taps.window); ++k) gradient[k] = T(0);
@@ -57,9 +58,8 @@ class max_of_taps {
   }
 
  private:
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
-
-  std::vector<std::size_t> argmax_;  // for each output, the offset in the window of the input that it was taken from
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< in argmax_, for an output without inputs
+  std::vector<std::size_t> argmax_;  ///< for each output, the offset in the window of the input that it was taken from
 };
 
 }  // namespace partita::detail

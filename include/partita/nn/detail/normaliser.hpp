@@ -43,6 +43,20 @@ inline constexpr bool partita::moves_as_bytes<partita::detail::moments> = true;
 
 namespace partita::detail {
 
+/// A mask that marks dimension d only.
+template <std::size_t Rank>
+constexpr std::array<bool, Rank> only_dimension(std::size_t d) {
+  std::array<bool, Rank> mask{};
+  for (std::size_t k = 0; k < Rank; ++k) mask[k] = k == d;
+  return mask;
+}
+/// A mask that marks the dimensions that `mask` does not mark.
+template <std::size_t Rank>
+constexpr std::array<bool, Rank> complement(std::array<bool, Rank> mask) {
+  for (bool& is_marked : mask) is_marked = !is_marked;
+  return mask;
+}
+
 /// Maps each element of a block to one of `count` numbers: the element at index i gets the number offsets[0][i[0]] + …
 /// + offsets[Rank - 1][i[Rank - 1]].
 template <std::size_t Rank>
@@ -70,7 +84,7 @@ struct element_map {
 /// `is_shared` dimensions. With `has_mean` the mean is subtracted; root mean square normalisation does not subtract it.
 template <class T, std::size_t Rank>
 class normaliser {
-  using any_grid_shape = dynamic_extents<Rank>;
+  using any_grid_shape = dynamic_extents<Rank>;  ///< the extents of a partition of any grid shape
 
  public:
   normaliser(const partition<any_grid_shape>& p, const std::array<bool, Rank>& is_averaged,
@@ -87,7 +101,6 @@ class normaliser {
     statistics_map_ = std::move(statistics);
     parameter_map_ = std::move(parameters);
   }
-  const element_map<Rank>& statistics_map() const { return statistics_map_; }
 
   /// The moments of the whole tensor, one for each statistic. Cost: one all_reduce.
   std::vector<moments> compute_moments(const xt::xtensor<T, Rank>& x) const {
@@ -172,7 +185,7 @@ class normaliser {
     });
     return dx;
   }
-  /// The error message of a call of the adjoint: `error_message` if it is not empty, else a message if dy does not have
+  /// The error message of a call of the adjoint: `message` if it is not empty, else a message if dy does not have
   /// the shape of the last result, else an empty text.
   text error_in(const xt::xtensor<T, Rank>& dy, bool active, bool forward_done, const char* name, text message) const {
     if (message.empty() && (!forward_done || (active && dy.shape() != normalised_x_.shape())))
@@ -182,6 +195,7 @@ class normaliser {
   }
 
  private:
+  /// The dimensions that a mask marks.
   static dimension_list list_dimensions(const std::array<bool, Rank>& chosen) {
     dimension_list list;
     for (std::size_t d = 0; d < Rank; ++d)
@@ -209,11 +223,12 @@ class normaliser {
   }
 
   all_reduce<any_grid_shape, merge_moments> merge_moments_;
+  /// Reductions among the workers whose blocks share statistics, and among those whose blocks share parameters.
   all_reduce<any_grid_shape, sum_t> sum_statistics_, sum_parameters_;
-  bool has_same_groups_, has_mean_;
+  bool has_same_groups_, has_mean_;  ///< has_same_groups_: elements share a parameter exactly if they share a statistic
   element_map<Rank> statistics_map_{std::array<std::size_t, Rank>{}}, parameter_map_{std::array<std::size_t, Rank>{}};
-  std::vector<double> inverse_deviation_;
-  xt::xtensor<double, Rank> normalised_x_;
+  std::vector<double> inverse_deviation_;   ///< 1 / sqrt(variance + epsilon) for each statistic of the last x
+  xt::xtensor<double, Rank> normalised_x_;  ///< the last x before gamma and beta are applied
 };
 
 /// The split of a norm's channels into this number of parts: channel_cut of the options, by default a balanced split.
@@ -230,8 +245,9 @@ cut cut_of_channels(const Options& options, std::size_t parts, const char* name)
   return chosen;
 }
 /// The range of the channels that this worker keeps.
-template <class Extents>
-interval part_of_channels(const partition<Extents>& p, const cut& channel_cut) {
+template <class Extents, class Options>
+interval part_of_channels(const partition<Extents>& p, const Options& options, const char* name) {
+  const cut channel_cut = cut_of_channels(options, p.grid().shape()[1], name);
   interval own;
   if (p.active()) channel_cut.for_pieces(p.index()[1], [&](interval piece, std::size_t) { own = piece; });
   return own;

@@ -46,7 +46,7 @@ class onednn_task {
     if (bias != nullptr) all.insert({DNNL_ARG_BIAS, dnnl::memory(bias_, engine_, const_cast<float*>(bias))});
     const dnnl::memory plain(out_.plain, engine_, to);
     const dnnl::memory result =
-        out_.is_plain_layout() ? plain : dnnl::memory(out_.blocked, engine_, align(out_, buffers[2]));
+        out_.is_plain_layout() ? plain : dnnl::memory(out_.blocked, engine_, aligned_buffer(out_, buffers[2]));
     all.insert({out_.role, result});
     primitive_.execute(stream, all);
     if (!out_.is_plain_layout())
@@ -57,12 +57,13 @@ class onednn_task {
  private:
   /// An operand or the result of a computation, with its layout in C order and the layout that oneDNN chose.
   struct argument {
-    int role = 0;
-    dnnl::memory::desc plain, blocked;
-    dnnl::reorder layout_change;
+    int role = 0;                       ///< oneDNN's number of the argument, such as DNNL_ARG_SRC
+    dnnl::memory::desc plain, blocked;  ///< the layout in C order, and the layout that oneDNN chose
+    dnnl::reorder layout_change;        ///< from plain to blocked for an operand, from blocked to plain for the result
     bool is_plain_layout() const { return plain == blocked; }
   };
 
+  /// Makes oneDNN's kernel; throws dnnl::error if oneDNN has none.
   void create_primitive(const sizes& s, std::size_t groups, convolution_task task) {
     using namespace dnnl;
     const auto n = [](std::size_t k) { return static_cast<memory::dim>(k); };
@@ -121,27 +122,28 @@ class onednn_task {
       out_.layout_change = reorder(reorder::primitive_desc(engine_, out_.blocked, engine_, out_.plain));
   }
 
-  dnnl::memory convert(dnnl::stream& stream, const argument& target, const float* data, std::vector<float>& buffers) {
+  /// An operand in the layout that oneDNN chose: the data itself, or a copy in `buffer`.
+  dnnl::memory convert(dnnl::stream& stream, const argument& target, const float* data, std::vector<float>& buffer) {
     dnnl::memory plain(target.plain, engine_, const_cast<float*>(data));  // the kernel only reads an operand
     if (target.is_plain_layout()) return plain;
-    dnnl::memory blocked(target.blocked, engine_, align(target, buffers));
+    dnnl::memory blocked(target.blocked, engine_, aligned_buffer(target, buffer));
     target.layout_change.execute(stream, plain, blocked);
     return blocked;
   }
-  /// A buffer for a tensor in the layout that oneDNN chose, aligned to a cache line.
-  static float* align(const argument& a, std::vector<float>& buffers) {
+  /// Memory in `buffer` for a tensor in the layout that oneDNN chose, aligned to a cache line.
+  static float* aligned_buffer(const argument& a, std::vector<float>& buffer) {
     constexpr std::size_t line = 64;
     const std::size_t bytes = a.blocked.get_size();
-    if (buffers.size() * sizeof(float) < bytes + line) buffers.resize(bytes / sizeof(float) + line);
-    void* from = buffers.data();
-    std::size_t left = buffers.size() * sizeof(float);
+    if (buffer.size() * sizeof(float) < bytes + line) buffer.resize(bytes / sizeof(float) + line);
+    void* from = buffer.data();
+    std::size_t left = buffer.size() * sizeof(float);
     return static_cast<float*>(std::align(line, bytes, from, left));
   }
 
   dnnl::engine engine_;
-  argument a_, b_, out_;
+  argument a_, b_, out_;  ///< the two operands and the result
   dnnl::memory::desc bias_;
-  dnnl::primitive primitive_;
+  dnnl::primitive primitive_;  ///< oneDNN's kernel; empty if oneDNN does not support the computation
 };
 
 /// A cache of the last computations of a thread, with the stream and buffers that the computations share. oneDNN needs
@@ -151,6 +153,7 @@ class onednn_tasks {
   using sizes = local_convolution<Features>;
 
  public:
+  /// The cache of this thread.
   static onednn_tasks& thread_tasks() {
     thread_local onednn_tasks all;
     return all;
@@ -181,8 +184,8 @@ class onednn_tasks {
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
   std::vector<std::pair<key, std::unique_ptr<onednn_task<Features>>>> tasks_;
-  std::array<std::vector<float>, 3> buffers_;
-  std::vector<float> gradient_buffer_;
+  std::array<std::vector<float>, 3> buffers_;  ///< of the two operands and the result
+  std::vector<float> gradient_buffer_;         ///< dW of one call, before it is added to the sum
 };
 
 /// A convolver with the interface of column_convolver<float, Features>, and with the same results up to rounding.
@@ -255,9 +258,9 @@ class onednn_convolver {
     return s.in_channels == groups * s.group_in_channels ? groups : 0;
   }
 
-  sizes s_;
-  std::size_t groups_;
-  column_convolver<float, Features> columns_;
+  sizes s_;                                    ///< the sizes of this convolution
+  std::size_t groups_;                         ///< the result of count_groups()
+  column_convolver<float, Features> columns_;  ///< computes what oneDNN does not support
 };
 
 }  // namespace partita::detail

@@ -16,8 +16,8 @@ namespace partita::detail {
 template <class T, std::size_t States>
 class optimised_parameters {
  public:
-  using real = real_of<T>;
-  using flat_type = flat_parameter<real, States>;
+  using real = real_of<T>;  ///< the type of the numbers that are updated: two of them for a complex element
+  using flat_type = flat_parameter<real, States>;  ///< the argument of the function given to for_each()
 
   /// `state_count` states per real number are allocated at once; the others are allocated on first use.
   optimised_parameters(const char* call, std::vector<parameter<T>> parameters, std::size_t state_count)
@@ -56,12 +56,13 @@ class optimised_parameters {
     for (std::size_t p = 0; p < parameters_.size(); ++p)
       for (std::size_t s = 0; s < state_count; ++s) states_[p][s].resize(real_count(p), real(0));
   }
+  /// The number of real numbers in parameter p.
   std::size_t real_count(std::size_t p) const { return sizes_[p] * real_part<T>::count; }
 
-  const char* call_name_;
+  const char* call_name_;  ///< the call in error messages
   std::vector<parameter<T>> parameters_;
-  std::vector<std::size_t> sizes_;
-  std::vector<std::array<std::vector<real>, States>> states_;
+  std::vector<std::size_t> sizes_;  ///< the number of elements of each parameter when the optimiser was made
+  std::vector<std::array<std::vector<real>, States>> states_;  ///< for each parameter
 };
 
 }  // namespace partita::detail

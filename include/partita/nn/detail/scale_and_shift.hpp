@@ -59,6 +59,7 @@ class scale_and_shift {
                     << " and " << bias_gradient_.shape() << "; assign blocks of the shape they had";
     return error_message;
   }
+  /// Pointers to the parameters, valid until one of them is assigned.
   norm_weights<T> weight_pointers() {
     return {has_scale_, weight_.data(), has_shift_ ? bias_.data() : nullptr, weight_gradient_.data(),
             has_shift_ ? bias_gradient_.data() : nullptr};
@@ -67,7 +68,7 @@ class scale_and_shift {
  private:
   bool has_scale_, has_shift_;
   xt::xtensor<T, Rank> weight_, bias_, weight_gradient_, bias_gradient_;
-  std::array<typename xt::xtensor<T, Rank>::shape_type, 2> shapes_;
+  std::array<typename xt::xtensor<T, Rank>::shape_type, 2> shapes_;  ///< of weight and bias, which do not change
 };
 
 }  // namespace partita::detail

@@ -2,7 +2,6 @@
 // global tensor is the same for every partition.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <partita/array/expression.hpp>

@@ -29,12 +29,13 @@ class window_planner {
     fingerprint_ =
         hasher(p_.grid().fingerprint()).mix(type_number<Rule>()).mix(rule_.name()).mix(rule_.fingerprint()).value();
   }
-  const char* name() const { return rule_.name(); }
+  const char* name() const { return rule_.name(); }  ///< the call in error messages
   const partition<dynamic_extents<Rank>>& p() const { return p_; }
   const Rule& rule() const { return rule_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
-  halo_boundaries<Rank> boundaries() const { return boundary::none; }
+  halo_boundaries<Rank> boundaries() const { return boundary::none; }  ///< windows do not reach beyond the tensor
   text error_message(const std::array<std::size_t, Rank>& extents) const { return rule_.error_message(extents); }
+  /// The part of a worker in the exchange, for an x whose blocks are split by `cuts`.
   halo_plan<Rank> plan(const decomposition<Rank>& cuts, std::size_t worker) const {
     // Computes, for each part of the output along each dimension, the range of inputs that the taps of the part need.
     const auto n = cuts.extents(), parts = p_.grid().shape(), m = rule_.outputs(n);
@@ -50,7 +51,7 @@ class window_planner {
 
  private:
   partition<dynamic_extents<Rank>> p_;
-  Rule rule_;
+  Rule rule_;  ///< which inputs an output needs
   std::uint64_t fingerprint_;
 };
 
@@ -60,7 +61,7 @@ struct local_taps {
   /// Input indices are relative to the window. This member has no initialiser {}, because with one compilers would take
   /// the default constructor for noexcept.
   std::array<taps, Rank> by_dimension;
-  std::array<std::size_t, Rank> window{}, outputs{};
+  std::array<std::size_t, Rank> window{}, outputs{};  ///< the shapes of this worker's window of x and block of y
 };
 
 /// The exchange that gives each worker its window of a layer's input, and the adjoint of this exchange.
@@ -110,8 +111,8 @@ class window_exchange {
   }
 
  private:
-  window_movement<window_planner<Rule, Rank>> movement_;
-  local_taps<Rank> local_taps_;
+  window_movement<window_planner<Rule, Rank>> movement_;  ///< the exchange of windows
+  local_taps<Rank> local_taps_;                           ///< those of the last call
   bool was_called_ = false;
 };
 
@@ -131,8 +132,9 @@ void visit_divisors(const local_taps<Rank>& worker_taps, F f) {
 /// between calls, so they are allocated once.
 template <class T>
 struct taps_buffers {
-  std::vector<T> from{}, to{};
+  std::vector<T> from{}, to{};  ///< the operand and the result along one dimension, exchanged after it
 
+  /// Allocates memory for all intermediate results.
   template <std::size_t Rank>
   void reserve(const local_taps<Rank>& worker_taps) {
     std::size_t most = 1;
@@ -215,6 +217,7 @@ xt::xtensor<T, Rank> apply_taps_adjoint(const local_taps<Rank>& worker_taps, con
   return dx;
 }
 
+/// Whether X may be the x of a layer of rank Rank; if not, a compile-time error says what is required.
 template <class X, std::size_t Rank>
 consteval bool is_valid_input() {
   constexpr bool fits = has_rank<X, Rank>() && has_addressable_elements<X>();
@@ -223,6 +226,7 @@ consteval bool is_valid_input() {
                 "of numbers; reshape() p, or as_rank<4>(x)");
   return fits;
 }
+/// Whether Y may be the dy of a layer of rank Rank; if not, a compile-time error says what is required.
 template <class Y, std::size_t Rank>
 consteval bool is_valid_gradient() {
   constexpr bool fits = has_rank<Y, Rank>() && has_summable_elements<Y>();
@@ -253,8 +257,14 @@ class windowed_layer {
  public:
   template <class X>
   auto operator()(const X& x) {
-    if constexpr (is_valid_input<X, rank>()) return forward_block(x);
-    else return rejected_call{};
+    if constexpr (is_valid_input<X, rank>()) {
+      using T = element_of<X>;
+      const auto window = exchange_.receive_window(x);
+      if (!exchange_.p().active()) return xt::xtensor<T, rank>(window);
+      return taps_.template forward<T, rank>(exchange_.taps_of_worker(), window.data());
+    } else {
+      return rejected_call{};
+    }
   }
   template <class X>
   auto forward(const X& x) {
@@ -262,8 +272,18 @@ class windowed_layer {
   }
   template <class Y>
   auto adjoint(const Y& dy) {
-    if constexpr (is_valid_gradient<Y, rank>()) return adjoint_block(dy);
-    else return rejected_call{};
+    if constexpr (is_valid_gradient<Y, rank>()) {
+      using T = element_of<Y>;
+      const xt::xtensor<T, rank> block = dy;
+      const text error_message = exchange_.error_in(block);
+      if (!exchange_.p().active()) return exchange_.send_window_gradient(block, error_message);
+      const local_taps<rank>& worker_taps = exchange_.taps_of_worker();
+      return exchange_.send_window_gradient(error_message.empty() ? taps_.template backward<T, rank>(worker_taps, block)
+                                                                  : uninitialised<T, rank>(worker_taps.window),
+                                            error_message);
+    } else {
+      return rejected_call{};
+    }
   }
 
  protected:
@@ -271,27 +291,8 @@ class windowed_layer {
       : exchange_(partition<dynamic_extents<rank>>(p), rule) {}
 
  private:
-  template <class X>
-  auto forward_block(const X& x) {
-    using T = element_of<X>;
-    const auto window = exchange_.receive_window(x);
-    if (!exchange_.p().active()) return xt::xtensor<T, rank>(window);
-    return taps_.template forward<T, rank>(exchange_.taps_of_worker(), window.data());
-  }
-  template <class Y>
-  auto adjoint_block(const Y& dy) {
-    using T = element_of<Y>;
-    const xt::xtensor<T, rank> block = dy;
-    const text error_message = exchange_.error_in(block);
-    if (!exchange_.p().active()) return exchange_.send_window_gradient(block, error_message);
-    const local_taps<rank>& worker_taps = exchange_.taps_of_worker();
-    return exchange_.send_window_gradient(error_message.empty() ? taps_.template backward<T, rank>(worker_taps, block)
-                                                                : uninitialised<T, rank>(worker_taps.window),
-                                          error_message);
-  }
-
   window_exchange<Rule, rank> exchange_;
-  Taps taps_;
+  Taps taps_;  ///< computes outputs from windows, and gradients of windows
 };
 
 }  // namespace partita::detail

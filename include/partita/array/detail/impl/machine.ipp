@@ -21,7 +21,7 @@ PARTITA_DEF instruction_set best_instruction_set() {
 #endif
 }
 
-PARTITA_DEF std::size_t last_cache_bytes() {
+PARTITA_DEF std::size_t last_level_cache_bytes() {
   static const std::size_t size = [] {
     std::size_t largest = 0;
 #if defined(__linux__)

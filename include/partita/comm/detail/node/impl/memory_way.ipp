@@ -61,7 +61,7 @@ PARTITA_DEF void memory_transport::list_boxes() {
     moved += t.ring.bytes(), t.is_staged = is_small(t.ring), has_staged_boxes_ = has_staged_boxes_ || t.is_staged;
   for (sending_worker& o : senders_)
     moved += o.ring.bytes(), o.is_staged = is_small(o.ring), has_staged_boxes_ = has_staged_boxes_ || o.is_staged;
-  is_streaming_ = moved * members_->size() > last_cache_bytes() / 5 * 4;
+  is_streaming_ = moved * members_->size() > last_level_cache_bytes() / 5 * 4;
   if (is_streaming_) list_boxes_in_memory_order();
 }
 
