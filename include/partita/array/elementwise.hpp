@@ -33,8 +33,8 @@ struct function_name<F> {
   static constexpr const char* name = F::name;
 };
 
-/// Whether XLA allows two element types in one operation: equal types, or two floating-point types (both real or both
-/// complex) of different precision.
+/// Whether one operation accepts two element types: as in XLA equal types or two real floating-point types, and also
+/// two complex types.
 template <class T, class U>
 inline constexpr bool are_compatible_elements =
     std::is_same_v<T, U> || (std::is_floating_point_v<T> && std::is_floating_point_v<U>) ||

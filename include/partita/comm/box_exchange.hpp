@@ -39,9 +39,9 @@ class box_exchange {
   PARTITA_DECL void append_exchange(std::unique_ptr<box_exchange> next);
 
   /// Adds a transport that sends boxes of the result y to other workers, for example boxes that came from another node.
-  /// The transport starts when this worker has sent and received all boxes of the plan. Its channel must not be a
-  /// channel of the plan, and its post_send() must not wait. Requires: no boxes are added up. Call the function before
-  /// the first start.
+  /// The added transport begins to send when this worker has sent and received all boxes of the plan. Its channel must
+  /// not be a channel of the plan, and its post_send() must not wait. Requires: no boxes are added up. Call the
+  /// function before the first start.
   void add_forwarding_transport(std::unique_ptr<box_transport> more) { forwarding_transport_ = std::move(more); }
 
   /// Adds a transport for boxes that are not in the plan. Call add_transport() before the first start of the exchange.
@@ -96,8 +96,8 @@ class box_exchange {
   /// Executes the whole first exchange, in which only the workers of this node take part, so that the second exchange
   /// can send its messages.
   PARTITA_DECL void run_first_exchange();
-  /// Begins the work of an exchange that adds boxes, has a second exchange or is traced; all other exchanges test one
-  /// flag instead of calling this function.
+  /// Notes a traced call, and allocates the memory of an exchange that adds boxes: a staging area, and a block for the
+  /// sums if a second exchange reads them. All other exchanges test one flag instead of calling this function.
   PARTITA_DECL [[gnu::noinline]] void start_extra_work();
   PARTITA_DECL [[gnu::noinline]] void finish_extra_work();  ///< Finishes what start_extra_work() begins.
   /// Assigns to each received box a place in the staging area. The boxes from one worker are contiguous, and the boxes

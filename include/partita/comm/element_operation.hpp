@@ -31,7 +31,8 @@ struct element_operation {
   void (*combine_exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);
   void (*complete)(void* y, std::size_t n,
                    std::size_t count);  ///< the final step on the result of `count` blocks; may be null
-  /// How sums that are rounded once pass from node to node; null if whole blocks must be sent.
+  /// The functions for sums over several nodes if sums are rounded once; if null, such sums are made from the unsummed
+  /// blocks of all workers. Also null if sums are not rounded once.
   const exact_form* form_between_nodes = nullptr;
   /// The number of blocks of n elements in the result of `combine_exactly`; they are contiguous.
   std::size_t result_block_count = 1;

@@ -16,7 +16,8 @@
 
 namespace partita::detail {
 
-/// The number of dimensions of a combined plan for blocks of these ranks.
+/// The number of dimensions of a combined plan: the sum of the ranks of the blocks, and one for each block but the
+/// first.
 template <std::size_t... Rank>
 inline constexpr std::size_t joint_dimension_count = (Rank + ...) + sizeof...(Rank) - 1;
 

@@ -46,7 +46,6 @@ struct tiling {
   }
   drawing::px x(std::size_t place) const { return columns[place % (columns.size() - 1)]; }
   drawing::px y(std::size_t place) const { return rows[place / (columns.size() - 1)] + label_height; }
-  drawing::px width() const { return columns.back() - gap; }
   drawing::px height() const { return rows.back() - gap; }
 };
 

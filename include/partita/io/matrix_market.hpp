@@ -75,7 +75,7 @@ csr_matrix<T> load_matrix_market(const std::string& path, const world& everyone)
 /// with enough digits that load_matrix_market returns the same values: `save_matrix_market("a.mtx", everyone, a);`.
 /// Collective.
 /// Requires: the world of the matrix; finite values; a place to write [io_error]. Errors are thrown on all workers, and
-///           then the old file, if there was one, is intact.
+///           then the old file, if there was one, is intact, unless the error says that the new file is written.
 /// Cost:     all workers write the lines of their rows at the same time. Each worker needs memory for its text.
 /// Adjoint:  none; load_matrix_market is the inverse.
 template <class T>

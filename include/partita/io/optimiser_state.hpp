@@ -68,20 +68,20 @@ class flat_state {
     return all;
   }
   /// Whether the fingerprint in the file is that of this optimiser; true if the file has no fingerprint. The parameter
-  /// `all` is this worker's part of the file. All workers get the same result. Collective.
-  bool matches_parameters(const xt::xtensor<T, 1>& all) const {
+  /// `own_part` is this worker's part of the file. All workers get the same result. Collective.
+  bool matches_parameters(const xt::xtensor<T, 1>& own_part) const {
     return file_numbers_ == state_numbers_ ||
-           to_real_number(broadcast_file_numbers<1>(all, state_numbers_)[0]) == static_cast<double>(fingerprint());
+           to_real_number(broadcast_file_numbers<1>(own_part, state_numbers_)[0]) == static_cast<double>(fingerprint());
   }
-  /// Sets the optimiser's state from a file; `all` is this worker's part of the file. Collective.
-  void restore(const xt::xtensor<T, 1>& all) {
-    const std::array<T, 2> front = broadcast_file_numbers<2>(all, 0);
+  /// Sets the optimiser's state from a file; `own_part` is this worker's part of the file. Collective.
+  void restore(const xt::xtensor<T, 1>& own_part) {
+    const std::array<T, 2> front = broadcast_file_numbers<2>(own_part, 0);
     for_each_state([&](const std::vector<worker_box>& held, const std::vector<worker_box>& flat, const sharding& rows,
                        std::size_t p, std::size_t s) {
       const sharded_tensor<T>& old = optimiser_.state(p, s);
       const auto& on = old.state()->on;
       tensor_block<T> block(on ? shape_of_box(on->box(rows, old.extents())) : old.extents());
-      mesh_->move(flat, held, all.data() + index_in_part(flat), block.data());
+      mesh_->move(flat, held, own_part.data() + index_in_part(flat), block.data());
       const auto there = tensor_of(on, on ? rows : old.layout(), old.extents(), std::move(block));
       optimiser_.restore(p, s, on ? reshard(there, old.layout()) : there);
     });
@@ -111,10 +111,10 @@ class flat_state {
       }
     return static_cast<std::size_t>(number.value() % steps_per_unit);
   }
-  /// Sends N numbers of the file, from index `begin` on, to all workers; `all` is this worker's part of the file.
-  /// Collective.
+  /// Gives all workers the N numbers of the file from index `begin` of the file on; `own_part` is this worker's part of
+  /// the file. Collective.
   template <std::size_t N>
-  std::array<T, N> broadcast_file_numbers(const xt::xtensor<T, 1>& all, std::size_t begin) const {
+  std::array<T, N> broadcast_file_numbers(const xt::xtensor<T, 1>& own_part, std::size_t begin) const {
     std::array<T, N> numbers{};
     std::vector<worker_box> owned_boxes(everyone_.size()), wanted_boxes(everyone_.size());
     const std::size_t end = begin + N, mine = part(everyone_.id()).start;
@@ -125,7 +125,8 @@ class flat_state {
       wanted_boxes[w] = {{interval{0, N}}, 0, true};
     }
     mesh_->move(owned_boxes, wanted_boxes,
-                all.data() + (begin > mine && owned_boxes[everyone_.id()].has_box ? begin - mine : 0), numbers.data());
+                own_part.data() + (begin > mine && owned_boxes[everyone_.id()].has_box ? begin - mine : 0),
+                numbers.data());
     return numbers;
   }
   /// The extents of state s of parameter p.

@@ -72,8 +72,8 @@ inline double divisor(loss_reduction reduction, double elements, double batch) {
 
 }  // namespace detail
 
-/// A loss that is a sum of f(x, target) over elements. This is the class of mse_loss, l1_loss, smooth_l1_loss,
-/// bce_loss, bce_with_logits_loss, kl_loss and poisson_nll_loss: `mse_loss<double, 2> loss(p_x)`.
+/// A loss that is the mean, or the sum, of f(x, target) over elements. This is the class of mse_loss, l1_loss,
+/// smooth_l1_loss, bce_loss, bce_with_logits_loss, kl_loss and poisson_nll_loss: `mse_loss<double, 2> loss(p_x)`.
 /// Shapes: x and target are this worker's blocks on p, partitioned in any way, but both in the same way; on workers
 /// outside of p they have zero volume.
 /// Requires: an x and a target of the same shape, and for bce_loss an x in [0, 1] [shape_error, on all workers].
@@ -276,16 +276,16 @@ struct poisson_nll_function {
 
 }  // namespace detail
 
-/// The loss |x - target|. The gradient is 0 where x and target are equal.
+/// The mean (or sum) of |x - target|. The gradient is 0 where x and target are equal.
 template <class T, std::size_t Rank>
 using l1_loss = elementwise_loss<T, Rank, detail::l1_function>;
-/// The loss d^2 / (2 beta) where d = |x - target| < beta, and d - beta / 2 elsewhere (Girshick 2015).
+/// The mean (or sum) of d^2 / (2 beta) where d = |x - target| < beta, and d - beta / 2 elsewhere (Girshick 2015).
 template <class T, std::size_t Rank>
 using smooth_l1_loss = elementwise_loss<T, Rank, detail::smooth_l1_function>;
-/// The loss (x - target)^2.
+/// The mean of (x - target)^2 over all elements, or their sum if the options say so.
 template <class T, std::size_t Rank>
 using mse_loss = elementwise_loss<T, Rank, detail::mse_function>;
-/// The loss -target log x - (1 - target) log(1 - x), for probabilities x.
+/// The mean (or sum) of -target log x - (1 - target) log(1 - x), for probabilities x.
 template <class T, std::size_t Rank>
 using bce_loss = elementwise_loss<T, Rank, detail::bce_function>;
 /// The bce_loss of sigmoid(x), computed from the scores x in a way that is finite for all scores.

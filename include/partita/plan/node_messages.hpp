@@ -67,8 +67,8 @@ struct node_messages {
         for (; one.end_box < next && joins(one.end_box); ++one.end_box) one.elements += boxes[one.end_box].elements;
         done += one.elements;
         if (one.is_joint) {
-          one.from = owner(one, &crossing_box::from, sending ? there : own_node, lane);
-          one.to = owner(one, &crossing_box::to, sending ? own_node : there, lane);
+          one.from = joint_message_worker(one, &crossing_box::from, sending ? there : own_node, lane);
+          one.to = joint_message_worker(one, &crossing_box::to, sending ? own_node : there, lane);
         }
         messages.push_back(one);
       }
@@ -90,9 +90,9 @@ struct node_messages {
   /// The workers that send, or receive, the boxes first, ..., last - 1, in ascending order.
   PARTITA_DECL std::vector<std::size_t> workers_of(std::size_t first, std::size_t last,
                                                    std::size_t crossing_box::*sender_or_receiver) const;
-  /// The worker that posts, or receives, joint message number `lane` with another node.
-  PARTITA_DECL std::size_t owner(const node_message& m, std::size_t crossing_box::*sender_or_receiver,
-                                 std::size_t other_node, std::size_t lane) const;
+  /// The worker that posts, or receives, joint message number `message_index` with another node.
+  PARTITA_DECL std::size_t joint_message_worker(const node_message& m, std::size_t crossing_box::*sender_or_receiver,
+                                                std::size_t other_node, std::size_t message_index) const;
 };
 
 /// The messages that leave the node of the workers `members` (in ascending order, all on one node), or that arrive at

@@ -50,7 +50,8 @@ struct operation_window {
   operation_window(tensor_set tensors, std::uint32_t along) : of(tensors), dimensions(along) {}
   virtual ~operation_window() = default;
 
-  /// What the worker at `place` of the mesh receives of an operand, for tensors of these shardings and shapes.
+  /// How many elements of an operand, in how many messages, the worker at `place` of the mesh receives, for tensors of
+  /// these shardings and shapes.
   virtual received_share receive_cost(std::size_t operand, std::size_t place, const sharding* layouts,
                                       const shape_list* shapes) const = 0;
 

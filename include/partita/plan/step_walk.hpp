@@ -121,8 +121,8 @@ class step_walk {
     note_event_({step_event::what::window, backward, o, y, false, {}, {}, bytes, figures.seconds, held_bytes_});
     release_memory(bytes);
   }
-  /// The time of operation o, or of `times` of its gradients, from the multiply-adds of its loops and the bytes of its
-  /// blocks.
+  /// The time of operation o, or of `times` of its gradients (`gradients`): the measured time if the model has measured
+  /// times, else an estimate from the multiply-adds of the loops and the bytes of the blocks.
   double estimate_seconds(std::size_t o, std::size_t times = 1, tensor_set gradients = 0) {
     const node& n = g_.operation(o);
     if (model_.times != nullptr) {

@@ -28,7 +28,8 @@ namespace partita {
 /// Cost:     one agreement per call, then the computation and movements of the program. An argument that does not have
 ///           the layout that completion found for it is resharded first, which allocates memory. Only one thread at a
 ///           time may call a program.
-/// Adjoint:  `backward`, once after each call; each gradient has the layout cotangent(layout of its argument).
+/// Adjoint:  `backward`, once after each call; each gradient has the layout cotangent(layout of its argument): that of
+///           the argument, but reduced where the argument is partial, and partial where the argument is reduced.
 ///
 /// Arguments and their gradients have elements of type T; the result and its cotangent have elements of type Result,
 /// because a program may compute complex results from real arguments, or real results from complex arguments. For T =

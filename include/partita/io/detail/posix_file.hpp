@@ -119,7 +119,7 @@ class temporary_file {
   ~temporary_file() {
     if (!path_.empty()) ::unlink(path_.c_str());
   }
-  void remove_file_in_destructor(const std::string& path) { path_ = path; }
+  void remove_file_in_destructor(const std::string& path) { path_ = path; }  ///< later, unless renamed before
   /// Renames the file to `path`, replacing an existing file. Returns 0 or an errno; after an error nothing has changed.
   PARTITA_DECL int rename_to(const std::string& path);
 

@@ -125,8 +125,8 @@ consteval bool accepts_fourier_view() {
   return fit;
 }
 
-/// Whether two blocks share an element. If their elements have different types, the answer is true whenever the address
-/// ranges of the blocks overlap, even if the elements are only interleaved.
+/// Whether two blocks share the memory of an element. If their elements have different types, the answer is true
+/// whenever the address ranges of the blocks overlap, even if the elements are only interleaved.
 template <class In, class Out, std::size_t Rank>
 bool shares_memory(const strided<const In, Rank>& x, const strided<Out, Rank>& y) {
   if constexpr (std::is_same_v<In, Out>) return overlapping<In, Rank>(x, y);

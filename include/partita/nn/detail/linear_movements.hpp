@@ -69,6 +69,7 @@ class dense_argument {
   using T = element_of<X>;
   static constexpr std::size_t rank = rank_of<X>;
 
+  /// Uses the memory of x if it is dense; otherwise copies x.
   explicit dense_argument(const X& x) : argument_(x) {
     if (argument_.block().dense()) return;
     packed_.resize(argument_.block().size());

@@ -24,10 +24,11 @@ PARTITA_DEF std::vector<std::size_t> node_messages::workers_of(std::size_t first
   return workers;
 }
 
-PARTITA_DEF std::size_t node_messages::owner(const node_message& m, std::size_t crossing_box::*sender_or_receiver,
-                                             std::size_t other_node, std::size_t lane) const {
+PARTITA_DEF std::size_t node_messages::joint_message_worker(const node_message& m,
+                                                            std::size_t crossing_box::*sender_or_receiver,
+                                                            std::size_t other_node, std::size_t message_index) const {
   const auto workers = workers_of(m.first_box, m.end_box, sender_or_receiver);
-  return workers[node_traffic::owner(workers.size(), other_node, lane)];
+  return workers[node_traffic::owner(workers.size(), other_node, message_index)];
 }
 
 }  // namespace partita

@@ -99,7 +99,8 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         is_channel_used_[c] = true;
         link_free_ = (time_ < link_free_ ? link_free_ : time_) + steps_[first_ + k].shared_seconds;
         for (const std::size_t j : graph_.joint_steps[k]) link_free_ += steps_[j].seconds - steps_[j].shared_seconds;
-        pending_.push_back({ordered_step::what::start, number(k), static_cast<std::uint32_t>(c), time_, link_free_});
+        pending_.push_back(
+            {ordered_step::what::start, program_step(k), static_cast<std::uint32_t>(c), time_, link_free_});
         for (const std::size_t j : graph_.joint_steps[k])
           order_.push_back(pending_.back()), order_.back().step = static_cast<std::uint32_t>(j);
         if (limits_.ahead == 0) return;
@@ -112,9 +113,9 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         if (first == none || pending_[k].until < pending_[first].until) first = k;
       return first;
     }
-    void finish_movement(std::size_t index) {
-      const ordered_step one = pending_[index];
-      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
+    void finish_movement(std::size_t pending_index) {
+      const ordered_step one = pending_[pending_index];
+      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(pending_index));
       is_channel_used_[one.channel] = false;
       const double until = time_ < one.until ? one.until : time_;
       for (const std::size_t j : graph_.joint_steps[one.step - first_])
@@ -127,11 +128,12 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       const std::size_t k = computations_.back();
       computations_.pop_back();
       const double until = time_ + steps_[first_ + k].seconds;
-      order_.push_back({ordered_step::what::compute, number(k), 0, time_, until});
+      order_.push_back({ordered_step::what::compute, program_step(k), 0, time_, until});
       time_ = until;
       finish_step(k);
     }
-    std::uint32_t number(std::size_t k) const { return static_cast<std::uint32_t>(first_ + k); }  ///< of the program
+    /// The number in the program of step k of the ordered steps.
+    std::uint32_t program_step(std::size_t k) const { return static_cast<std::uint32_t>(first_ + k); }
 
     const std::vector<step_use>& steps_;
     std::size_t first_;  ///< the number of the first step that is ordered

@@ -102,8 +102,8 @@ struct factor_proposals : factor_projection<Policy> {
     if (!follow) return;
     cut[f] = axes, origin[f] = static_cast<std::uint8_t>(t), origin_dimension[f] = static_cast<std::uint8_t>(d);
   }
-  /// Joins the axes of a factor that tensors shard differently: longer lists come first, then lists with more blocks,
-  /// then lists with lower axis numbers.
+  /// Shards factor f by the axes of all tensors' lists, one list after another, each axis once. Longer lists come
+  /// first; of equally long lists, those with more blocks; then those with lower axis numbers.
   constexpr void join_axis_lists(std::size_t f) {
     axis_list lists[most_tensors]{};
     std::size_t count = 0;

@@ -123,11 +123,11 @@ struct dimension_loops {
   }
 };
 
-/// A block as [tuple_size, outer, n, inner], where the elements of a tuple are along the first dimension, and totals
-/// are combined along the dimension of extent n.
+/// A block as [tuple_size, outer, n, inner], where the elements of a tuple are along the first dimension. Along each
+/// line (the dimension of extent n) a running total is carried, from position to position and from worker to worker.
 struct carried_lines {
-  std::size_t outer = 1, n = 0, inner = 1;
-  bool is_reversed = false;  ///< whether positions in a line are counted from its end
+  std::size_t outer = 1, n = 0, inner = 1;  ///< a line of n elements for each of outer x inner places
+  bool is_reversed = false;                 ///< whether positions in a line are counted from its end
 
   carried_lines(const shape_list& shape, std::size_t dimension, std::size_t tuple_size, bool reversed)
       : is_reversed(reversed) {

@@ -56,7 +56,7 @@ class bound_steps final : public step_list {
   /// The measured times of the last runs of the program. Runs measure times only after the first call of this function
   /// or if a trace is written; times that were not measured are 0.
   PARTITA_DECL timetable measured_timetable();
-  std::size_t bytes_held() const { return bytes_held_; }          ///< the bytes of this worker's storage for all blocks
+  std::size_t bytes_held() const { return bytes_held_; }          ///< the bytes of storage for intermediate values
   std::size_t unshared_bytes() const { return unshared_bytes_; }  ///< the bytes if no two blocks shared memory
   PARTITA_DECL static double seconds_now();                       ///< the time of a steady clock
 

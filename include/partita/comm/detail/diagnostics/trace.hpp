@@ -42,8 +42,8 @@ class [[gnu::visibility("default")]] trace {
   static void continue_call() { continues_call_ = true; }
   /// Records the beginning of a wait. Returns false for a wait inside another wait, which already counts the time.
   static bool begin_wait() { return !std::exchange(is_waiting_, true); }
-  /// Records the end of a wait, and adds its length to the waiting time of the current call.
-  PARTITA_DECL static void end_wait(std::chrono::nanoseconds length);
+  /// Ends a wait, and adds its length to the waiting time of the current call.
+  PARTITA_DECL static void end_wait(std::chrono::nanoseconds added_to_call);
 
   static constexpr std::uint32_t no_program = ~std::uint32_t{0};
   /// Records a bound program, for the class program_trace, and returns the index of the program.

@@ -12,7 +12,7 @@ namespace partita::detail {
 /// The traffic of one worker in one exchange: the number of messages, and the bytes sent by message and through shared
 /// memory.
 struct exchange_traffic {
-  std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
+  std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;  ///< what this worker sent
 
   exchange_traffic& operator+=(const exchange_traffic& more) {
     messages += more.messages, bytes_by_message += more.bytes_by_message, bytes_shared += more.bytes_shared;

@@ -38,7 +38,8 @@ class node_group final : public group_transport, private node_sum {
     const std::size_t quarter = (bytes / 4 + page - 1) / page * page;
     return quarter < 4 * page ? 4 * page : quarter < 32 * page ? quarter : 32 * page;
   }
-  /// Where the members of a group find the elements of a broadcast.
+  /// Where members find the elements of a broadcast: in the root's memory, in the block of the first other member, or,
+  /// if both are out of reach, in messages, which the caller of spread() sends.
   enum spread_source : std::uint64_t { in_root_block, in_first_member_block, in_message };
 
   PARTITA_DECL bool broadcast_small_block(const char* x, char* y, std::size_t bytes, std::uint64_t call);

@@ -1,5 +1,5 @@
 // The bitwise AND of four words over all workers of a world: through shared flags once these exist; before that, and
-// where nodes do not share memory, by one MPI collective.
+// if the workers of a node cannot share memory, by one MPI collective.
 #pragma once
 
 #include <array>
@@ -35,7 +35,8 @@ class and_allreduce {
   bool publish_numbers(const std::uint64_t* numbers, std::size_t count) {
     return flags_ != nullptr && flags_->publish_numbers(numbers, count);
   }
-  /// The numbers that a worker passed with the last AND; valid until the next AND.
+  /// The numbers that a worker passed to publish_numbers() before the last AND, beside the four words; valid until the
+  /// next AND.
   const std::uint64_t* published_numbers(std::size_t worker) const { return flags_->published_numbers(worker); }
   /// Never frees the memory of the flags, because other workers may still read them.
   void leak_flags() { leak_on_purpose(std::move(flags_)); }

@@ -9,7 +9,8 @@ namespace detail {
 
 /// The rule of update: the parameter, then operands in any order. Operands of the parameter's shape are sharded like
 /// the parameter, all other operands (rates, powers) are replicated. `with.count` results have the parameter's shape;
-/// replicated results have the ranks `with.sizes`. Gradients must not be partial.
+/// the results after these are replicated, and `with.sizes` lists the number of dimensions of each of them. Gradients
+/// must not be partial.
 constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, most_operands, "update");
   const shape_list& x = shapes[0];

@@ -112,9 +112,9 @@ PARTITA_DEF void trace::end_call(std::size_t number, std::size_t messages, std::
   });
 }
 
-PARTITA_DEF void trace::end_wait(std::chrono::nanoseconds length) {
+PARTITA_DEF void trace::end_wait(std::chrono::nanoseconds added_to_call) {
   is_waiting_ = false;
-  trace_record::edit_call(current_call_, [&](traced_call& call) { call.waiting += length.count(); });
+  trace_record::edit_call(current_call_, [&](traced_call& call) { call.waiting += added_to_call.count(); });
 }
 
 PARTITA_DEF std::uint32_t trace::add_program(const timetable& estimated_times, std::vector<std::uint32_t> lanes,
