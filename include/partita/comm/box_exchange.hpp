@@ -99,7 +99,8 @@ class box_exchange {
   /// Notes a traced call, and allocates the memory of an exchange that adds boxes: a staging area, and a block for the
   /// sums if a second exchange reads them. All other exchanges test one flag instead of calling this function.
   PARTITA_DECL [[gnu::noinline]] void start_extra_work();
-  PARTITA_DECL [[gnu::noinline]] void finish_extra_work();  ///< Finishes what start_extra_work() begins.
+  /// Adds the received boxes, executes the second exchange, releases the memory, and adds the traffic to the trace.
+  PARTITA_DECL [[gnu::noinline]] void finish_extra_work();
   /// Assigns to each received box a place in the staging area. The boxes from one worker are contiguous, and the boxes
   /// of each worker start at a multiple of 128 bytes, because a channel announces addresses in units of 128 bytes.
   PARTITA_DECL void assign_staging_places();
@@ -120,17 +121,18 @@ class box_exchange {
   bool was_summed_early_ = false;     ///< whether run_first_exchange() was called before the start of this exchange
   bool does_more_than_move_ = false;  ///< whether it also adds boxes, starts another exchange, or is traced
   lowered_plan plan_;
-  std::vector<std::unique_ptr<box_transport>> transports_;  ///< one for each channel that has boxes
-  std::vector<std::size_t> channels_of_transports_;         ///< the index of each transport's channel in `ways`
-  std::vector<lowered_plan> channel_plans_;                 ///< scratch memory: the boxes of each channel
-  std::unique_ptr<box_transport> forwarding_transport_;     ///< see add_forwarding_transport()
-  bool is_forwarding_ = false;                              ///< whether forwarding_transport_ has started
-  std::size_t staged_bytes_ = 0, unpadded_bytes_ = 0;       ///< bytes of the staging area with and without padding
-  std::vector<std::size_t> sum_order_;                      ///< indices of plan_.receives, in the order of the sum
-  char* staging_area_ = nullptr;                            ///< where received boxes wait until they are added
-  std::size_t traced_call_ = ~std::size_t{0};               ///< the index of this call in the trace
-  std::unique_ptr<box_exchange> next_exchange_;             ///< see append_exchange()
-  void* intermediate_block_ = nullptr;                      ///< the input of `next_exchange_`, if y is not the input
+  std::vector<std::unique_ptr<box_transport>>
+      transports_;  ///< one for each channel that has boxes, then those of add_transport()
+  std::vector<std::size_t> channels_of_transports_;      ///< for the former, the index of the channel in `ways`
+  std::vector<lowered_plan> channel_plans_;              ///< scratch memory: the boxes of each channel
+  std::unique_ptr<box_transport> forwarding_transport_;  ///< see add_forwarding_transport()
+  bool is_forwarding_ = false;                           ///< whether forwarding_transport_ has started
+  std::size_t staged_bytes_ = 0, unpadded_bytes_ = 0;    ///< bytes of the staging area with and without padding
+  std::vector<std::size_t> sum_order_;                   ///< indices of plan_.receives, in the order of the sum
+  char* staging_area_ = nullptr;                         ///< where received boxes wait until they are added
+  std::size_t traced_call_ = ~std::size_t{0};            ///< the index of this call in the trace
+  std::unique_ptr<box_exchange> next_exchange_;          ///< see append_exchange()
+  void* intermediate_block_ = nullptr;                   ///< the input of `next_exchange_`, if y is not the input
   std::size_t intermediate_bytes_ = 0;
   std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_strides_;  ///< dense_strides_: strides of the added box
   block_memory x_, y_, final_y_;  ///< final_y_ is the caller's y; y_ is the intermediate block, if there is one

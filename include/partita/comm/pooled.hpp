@@ -7,6 +7,7 @@
 #include <partita/array/result_tensor.hpp>
 #include <partita/array/xtensor.hpp>
 #include <partita/comm/detail/node/arena.hpp>
+#include <type_traits>
 
 namespace partita {
 
@@ -33,6 +34,7 @@ template <class T>
 class pool_allocator {
  public:
   using value_type = T;
+  using is_always_equal = std::true_type;
 
   pool_allocator() = default;
   template <class Other>

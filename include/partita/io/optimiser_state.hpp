@@ -165,8 +165,9 @@ class flat_state {
   world everyone_;
   std::shared_ptr<bound_mesh> mesh_;
   sharded_optimiser<T, Options>& optimiser_;
-  std::size_t state_numbers_ = 2, file_numbers_ = 3;  ///< the length of the sequence without and with a fingerprint
-  mutable std::size_t state_start_ = 2;               ///< the index in the sequence of the state that is visited
+  std::size_t state_numbers_ = 2,
+              file_numbers_ = 3;         ///< the length of the sequence without a fingerprint, and in the file
+  mutable std::size_t state_start_ = 2;  ///< the index in the sequence of the state that is visited
 };
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <limits>
 #include <partita/io/manifest.hpp>
 
 namespace partita {

@@ -73,14 +73,14 @@ class joint_planner {
   PARTITA_DECL joint_plan make_joint_plan();
 
  private:
-  using staged_boxes = std::vector<staged_joint_box>;
+  using staged_joint_boxes = std::vector<staged_joint_box>;
 
   const lowered_plan& own_plan() const { return plans_[place_]; }
   /// The number of a worker among the workers of this node, from 0 on.
   std::size_t place_of_worker(std::size_t worker) const {
     return find_last_index(worker, plans_.size(), [&](std::size_t k) { return plans_[k].worker; });
   }
-  static void sort(staged_boxes& all) {
+  static void sort(staged_joint_boxes& all) {
     stable_sort(all, [](const staged_joint_box& m) { return m.key; });
   }
 
@@ -90,10 +90,10 @@ class joint_planner {
   PARTITA_DECL void plan_direction(joint_plan& joint, bool is_leaving);
   /// Plans the copies for the messages of one direction: `written` are this worker's own boxes in joint messages,
   /// `read` the boxes in its staging area; joined[k] is 1 if its k-th box in this direction is in a joint message.
-  PARTITA_DECL void plan_leaving_messages(joint_plan& joint, const staged_boxes& written, const staged_boxes& read,
-                                          const std::vector<char>& joined) const;
-  PARTITA_DECL void plan_arriving_messages(joint_plan& joint, const staged_boxes& written, const staged_boxes& read,
-                                           const std::vector<char>& joined) const;
+  PARTITA_DECL void plan_leaving_messages(joint_plan& joint, const staged_joint_boxes& written,
+                                          const staged_joint_boxes& read, const std::vector<char>& joined) const;
+  PARTITA_DECL void plan_arriving_messages(joint_plan& joint, const staged_joint_boxes& written,
+                                           const staged_joint_boxes& read, const std::vector<char>& joined) const;
 
   std::size_t own_worker_, element_bytes_, place_ = 0;  ///< place_: the number of the worker on its node
   node_numbers node_numbers_;

@@ -68,7 +68,8 @@ class memory_transport : public box_transport {
   /// fetch lines from the writer's cache.
   static constexpr std::size_t max_cached_ring_bytes = std::size_t{1} << 20;
 
-  /// Whether senders on the node can write boxes directly into this worker's block y_.
+  /// Whether the strides and the alignment of y_ let senders write boxes directly into it. Whether they can reach it is
+  /// tested later.
   PARTITA_DECL bool can_receive_in_place() const;
 
   /// The slot size for `bytes` bytes of boxes: a quarter of them, so that sender and receiver work at the same time,
@@ -103,7 +104,7 @@ class memory_transport : public box_transport {
   bool oversubscribed_;
   const own_node* members_;
   std::size_t own_place_;            // this worker's place on the node
-  std::vector<char*> blocks_;        // the blocks of the receivers, by place on the node
+  std::vector<char*> blocks_;        // the blocks of the receivers and of this worker, by place on the node
   push_list boxes_;                  // the boxes for workers of the node, in the order of the plan
   push_list boxes_in_memory_order_;  // if streaming: boxes_ and the boxes that stay, in the memory order of the source
   std::vector<receiving_worker> receivers_;

@@ -37,7 +37,7 @@ class node {
   PARTITA_DECL static node& of(MPI_Comm everyone);
 
   /// Returns the MPI tag for the messages of a new kernel. All workers call next_tag in the same order.
-  int next_tag() { return 1000 + static_cast<int>(kernel_count_++ % 30000); }
+  int next_tag() { return 1000 + static_cast<int>(tag_count_++ % 30000); }
 
   /// Called after a call whose speculative messages were discarded: later speculative messages use other tags. All
   /// workers call this function in the same order. When the tags that MPI guarantees are used up, nothing is sent
@@ -84,7 +84,7 @@ class node {
 
   MPI_Comm communicator_ = MPI_COMM_NULL;                         // of the workers of this node
   static constexpr int tags_per_round = 32768, round_count = 30;  // all tags < 2^20, which every MPI allows
-  unsigned kernel_count_ = 0;                                     // the kernels that have asked for a tag
+  unsigned tag_count_ = 0;                                        // the tags that next_tag() has given
   int tag_round_ = 0;                                             // how often speculative messages were discarded
   int place_ = 0;                                                 // of this worker on the node
   bool oversubscribed_ = false;

@@ -16,7 +16,8 @@ class spare_blocks {
   /// The size of the block that is allocated for this number of bytes.
   static constexpr std::size_t round_up_block_bytes(std::size_t bytes) {
     const std::size_t pages = bytes / page + (bytes % page != 0 || bytes == 0 ? 1 : 0);
-    const std::size_t k = std::bit_width(pages) - 1, step = k < 2 ? 1 : std::size_t{1} << (k - 2);
+    const std::size_t k = static_cast<std::size_t>(std::bit_width(pages)) - 1,
+                      step = k < 2 ? 1 : std::size_t{1} << (k - 2);
     return (pages + step - 1) / step * step * page;
   }
   /// Takes a released block that is large enough from the list of its size; null if the list is empty.
@@ -38,7 +39,8 @@ class spare_blocks {
  private:
   /// The index in blocks_ of the blocks that are allocated for this number of bytes.
   static constexpr std::size_t size_class(std::size_t bytes) {
-    const std::size_t pages = round_up_block_bytes(bytes) / page, k = std::bit_width(pages) - 1;
+    const std::size_t pages = round_up_block_bytes(bytes) / page,
+                      k = static_cast<std::size_t>(std::bit_width(pages)) - 1;
     return 4 * k + (k < 2 ? pages - (std::size_t{1} << k) : (pages >> (k - 2)) - 4);
   }
 

@@ -45,7 +45,7 @@ PARTITA_DEF void joint_planner::plan_direction(joint_plan& joint, bool is_leavin
   // for each worker of the node, the number of elements that its staging area already contains
   std::vector<std::size_t> filled(plans_.size(), 0);
   std::vector<char> joined(is_leaving ? own_plan().sends.size() : own_plan().receives.size(), 0);
-  staged_boxes written, read, messages;  // sorted by `key`: the other worker of the copy or of the message
+  staged_joint_boxes written, read, messages;  // sorted by `key`: the other worker of the copy or of the message
   for (const node_message& m : all.messages) {
     if (!m.is_joint) continue;
     const std::size_t owner = is_leaving ? m.from : m.to;
@@ -72,8 +72,9 @@ PARTITA_DEF void joint_planner::plan_direction(joint_plan& joint, bool is_leavin
   else plan_arriving_messages(joint, written, read, joined);
 }
 
-PARTITA_DEF void joint_planner::plan_leaving_messages(joint_plan& joint, const staged_boxes& written,
-                                                      const staged_boxes& read, const std::vector<char>& joined) const {
+PARTITA_DEF void joint_planner::plan_leaving_messages(joint_plan& joint, const staged_joint_boxes& written,
+                                                      const staged_joint_boxes& read,
+                                                      const std::vector<char>& joined) const {
   for (const staged_joint_box& l : written) {
     const listed_box b = own_plan().sends[l.box];
     std::vector<std::ptrdiff_t> dense(own_plan().rank);
@@ -96,8 +97,8 @@ PARTITA_DEF void joint_planner::plan_leaving_messages(joint_plan& joint, const s
   }
 }
 
-PARTITA_DEF void joint_planner::plan_arriving_messages(joint_plan& joint, const staged_boxes& written,
-                                                       const staged_boxes& read,
+PARTITA_DEF void joint_planner::plan_arriving_messages(joint_plan& joint, const staged_joint_boxes& written,
+                                                       const staged_joint_boxes& read,
                                                        const std::vector<char>& joined) const {
   for (const staged_joint_box& l : written) {
     const listed_box b = own_plan().receives[l.box];
