@@ -4,8 +4,13 @@
 #include <concepts>
 #include <partita/array/strided.hpp>
 #include <partita/kernel/kernel_counts.hpp>
+#include <utility>
 
 namespace partita {
+
+/// The type of the result if an operator K is applied to a block of type X.
+template <class K, class X>
+using result_of = decltype(std::declval<const K&>()(std::declval<const X&>()));
 
 namespace detail {
 

@@ -13,7 +13,8 @@ namespace partita {
 
 struct dropout_options {
   double probability = 0.5;  ///< the probability that an element is set to 0
-  std::uint64_t seed = 0;    ///< layers with the same seed drop the same elements
+  /// Layers with equal seeds and probabilities drop the same elements of tensors of equal extents, at equal step().
+  std::uint64_t seed = 0;
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };

@@ -38,7 +38,7 @@ struct fourier_definition {
   std::optional<dynamic_partition<Rank>> p_y{};   ///< empty if the transform chooses the layout of the result
   shape_list dimensions{};                        ///< the dimensions to transform
   std::vector<line_kind> kinds{};                 ///< the kind of transform along each of `dimensions`
-  std::vector<real_transform> real_transforms{};  ///< the sine or cosine transform along each of `dimensions`
+  std::vector<real_transform> real_transforms{};  ///< those along `dimensions`: sine, cosine or Hartley
   fourier_options options{};
 
   bool has_kind(line_kind kind) const { return kinds.back() == kind; }  ///< of the last dimension

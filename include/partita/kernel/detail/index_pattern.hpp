@@ -41,7 +41,7 @@ struct row_transfers {
     return !has_two_steps &&
            (placed_rows.empty() || (placed_rows.has_one_run() && placed_rows.rows() == received_count));
   }
-  /// The wanted row to which the first received row goes.
+  /// The first wanted row that is received; if arrives_in_order(), the first received row goes there.
   std::size_t first_destination() const { return placed_rows.first().to; }
 };
 

@@ -49,7 +49,7 @@ class max_of_taps {
     backward(worker_taps, dy.data(), gradient.data());
     return gradient;
   }
-  /// Sets `gradient`, that of the window, to dy at the chosen inputs and to 0 at all others.
+  /// Sets the gradient of the window: each input gets the sum of dy over the outputs that chose it, 0 if none did.
   template <class T, std::size_t Rank>
   void backward(const local_taps<Rank>& worker_taps, const T* dy, T* gradient) const {
     for (std::size_t k = 0; k < volume_of(worker_taps.window); ++k) gradient[k] = T(0);
