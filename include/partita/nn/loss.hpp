@@ -63,7 +63,7 @@ class sums_over_world {
 
  private:
   PARTITA_DECL static worker_groups group_of_all(const world& everyone);  ///< one group of all workers
-  all_reduce<worker_groups, sum_t> sum_;                                  ///< the sum over this group
+  all_reduce<worker_groups, sum_t> sum_;                                  ///< sums over this group
 };
 
 /// The number by which a reduction divides the sum of the losses.
@@ -163,7 +163,7 @@ class elementwise_loss {
  private:
   static constexpr std::string_view kl_name = "partita::kl_loss";  ///< the only loss with batch_mean
 
-  /// Computes this worker's losses and derivatives. Returns an error message if the blocks do not fit, else an empty one.
+  /// Computes this worker's losses and derivatives. Returns an error message if the blocks do not fit, else empty.
   template <class X, class Target>
   text evaluate(const X& x, const Target& target) {
     static_assert(ranked_array<X> && ranked_array<Target>,
@@ -202,7 +202,7 @@ class elementwise_loss {
   detail::sums_over_world sums_;       ///< sums the losses and counts of all workers
   options_type options_;
   std::vector<double> loss_values_;        ///< the losses of this worker's elements in the last call
-  xt::xtensor<double, Rank> derivatives_;  ///< of these losses, with respect to the elements of x
+  xt::xtensor<double, Rank> derivatives_;  ///< the derivatives of these losses by the elements of x
   double scale_ = 1;                       ///< the factor of the sum of all losses in the last loss
   detail::last_loss_kind kind_of_last_loss_ = detail::last_loss_kind::none;  ///< what the last call returned
 };

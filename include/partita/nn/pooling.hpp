@@ -42,7 +42,7 @@ namespace detail {
 /// The windows of max and average pooling: a kernel slides over the features; batch and channels are not changed.
 template <std::size_t Rank>
 class window_geometry {
-  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;  ///< without batch and channels
+  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;  ///< the number of feature dimensions
 
  public:
   template <class Options>
@@ -111,7 +111,7 @@ PARTITA_POOLING_MOVEMENTS(extern)
 /// The windows of adaptive pooling: there are `size` along each dimension, adjacent or overlapping by one cell.
 template <std::size_t Rank>
 class adaptive_rule {
-  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;  ///< without batch and channels
+  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;  ///< the number of feature dimensions
 
  public:
   adaptive_rule(const char* name, const adaptive_pooling_options<feature_dims>& options)

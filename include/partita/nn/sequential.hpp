@@ -46,7 +46,7 @@ class sequential {
   auto& layer() {
     return std::get<K>(layers_);
   }
-  /// Sets the gradients of all layers to zero.
+  /// Sets this worker's gradients of all layers to zero.
   void zero_gradients() {
     for_each_layer([](auto& layer) {
       if constexpr (requires { layer.zero_gradients(); }) layer.zero_gradients();

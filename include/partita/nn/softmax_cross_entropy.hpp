@@ -184,7 +184,7 @@ class softmax_cross_entropy {
     detail::tree_broadcast(*world_, class_group_, values.data(), values.size(), detail::tag::first_user_tag);
   }
 
-  std::shared_ptr<detail::world_state> world_;  ///< of all workers, also of those outside of p
+  std::shared_ptr<detail::world_state> world_;  ///< the world of p, with workers outside of p
   bool is_active_;                              ///< whether this worker belongs to p
   std::uint64_t fingerprint_;                   ///< a hash of the partition and of the element type
   worker_group class_group_, all_workers_;      ///< the workers of p; those of the world, the first worker of p first

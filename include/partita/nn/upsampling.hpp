@@ -27,7 +27,7 @@ namespace detail {
 /// The inputs and weights from which upsampling interpolates its outputs.
 template <std::size_t Rank>
 class upsampling_rule {
-  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;  ///< without batch and channels
+  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;  ///< the number of feature dimensions
 
  public:
   upsampling_rule(const char* name_of_call, const upsampling_options<feature_dims>& options)

@@ -19,7 +19,7 @@ inline void require_epsilon(const char* name, double epsilon) {
 
 /// The number of elements, their mean, and the sum of their squared deviations from the mean.
 struct moments {
-  double count = 0, mean = 0, squared_deviation_sum = 0;  ///< of a set of elements
+  double count = 0, mean = 0, squared_deviation_sum = 0;  ///< of a set; the last: the sum of (element - mean)^2
 };
 
 /// Computes the moments of the union of two sets from the moments of both (Chan, Golub and LeVeque 1979). This formula
@@ -222,7 +222,7 @@ class normaliser {
     }
   }
 
-  all_reduce<any_grid_shape, merge_moments> merge_moments_;  ///< over the workers whose blocks share statistics
+  all_reduce<any_grid_shape, merge_moments> merge_moments_;  ///< merges moments over workers that share statistics
   /// Reductions among the workers whose blocks share statistics, and among those whose blocks share parameters.
   all_reduce<any_grid_shape, sum_t> sum_statistics_, sum_parameters_;
   bool has_same_groups_, has_mean_;  ///< has_same_groups_: elements share a parameter exactly if they share a statistic

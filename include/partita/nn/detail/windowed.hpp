@@ -72,7 +72,7 @@ class window_exchange {
 
   const partition<dynamic_extents<Rank>>& p() const { return movement_.windows().p(); }
   const Rule& rule() const { return movement_.windows().rule(); }         ///< which inputs an output needs
-  const local_taps<Rank>& taps_of_worker() const { return local_taps_; }  ///< in the last receive_window()
+  const local_taps<Rank>& taps_of_worker() const { return local_taps_; }  ///< the taps in the last receive_window()
 
   /// Returns this worker's window of x. Collective.
   template <class X>
