@@ -25,6 +25,7 @@ class activation {
     y_.assign(y.data(), y.data() + y.size());
     return y;
   }
+  /// The same as operator().
   template <class X>
   auto forward(const X& x) {
     return (*this)(x);
@@ -51,11 +52,12 @@ class activation {
   }
 
  private:
-  std::vector<std::size_t> shape_;  ///< of the last x
+  std::vector<std::size_t> shape_;  ///< the shape of this worker's block of the last x
   std::vector<T> x_, y_;            ///< the elements of the last x and y, in C order, kept for the adjoint
 };
 
 namespace detail {
+/// For the class relu: max(x, 0), and its derivative from x and y = value(x). The next types have the same members.
 struct relu_function {
   template <class T>
   static T value(T x) {

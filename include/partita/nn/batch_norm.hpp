@@ -41,9 +41,9 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::batch_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
-  static constexpr auto channel_dimension = detail::only_dimension<Rank>(1);
-  static constexpr auto non_channel_dimensions = detail::complement(channel_dimension);
-  static constexpr const char* name = "partita::batch_norm(p, options)(x)";  ///< the call in error messages
+  static constexpr auto channel_dimension = detail::only_dimension<Rank>(1);  ///< a mask that marks dimension 1
+  static constexpr auto non_channel_dimensions = detail::complement(channel_dimension);  ///< batch and features
+  static constexpr const char* name = "partita::batch_norm(p, options)(x)";              ///< the call in error messages
 
  public:
   template <class Extents>
@@ -93,7 +93,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   auto forward(const X& x) {
     return (*this)(x);
   }
-
+  /// Returns dx of the last x. Adds gradients, summed over the workers, to weight_gradient() and bias_gradient().
   template <class Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),
@@ -107,13 +107,13 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   /// After train() the layer normalises by the statistics of each batch, and updates the running statistics. After
   /// evaluate() the layer normalises by the running statistics (without `track`, by the statistics of the batch).
   void train() { training_ = true; }
-  void evaluate() { training_ = false; }
-  bool training() const { return training_; }
+  void evaluate() { training_ = false; }       ///< the next calls use the running statistics if there are any
+  bool training() const { return training_; }  ///< whether the layer is in training mode, as it is initially
 
   /// The running statistics, which are empty without `track`. The running variance is the unbiased estimate, with the
   /// factor n / (n - 1), as in PyTorch.
   xt::xtensor<double, 1>& running_mean() { return running_mean_; }
-  xt::xtensor<double, 1>& running_variance() { return running_variance_; }
+  xt::xtensor<double, 1>& running_variance() { return running_variance_; }  ///< the unbiased estimate, per channel
   /// The range of the channels that this worker keeps.
   interval channels() const { return detail::part_of_channels(layout_.p(), options_, name); }
   const batch_norm_options& options() const { return options_; }
@@ -137,14 +137,14 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     }
   }
 
-  detail::block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
-  detail::normaliser<T, Rank> normaliser_;
+  detail::block_layout<Rank> layout_;       ///< finds the extents of x and the splits of its dimensions
+  detail::normaliser<T, Rank> normaliser_;  ///< computes moments, results and gradients
   batch_norm_options options_;
-  cut channel_cut_;
-  xt::xtensor<double, 1> running_mean_, running_variance_;
-  std::vector<double> element_counts_;  ///< for each channel, its elements in all of the last x in training
+  cut channel_cut_;                                         ///< the split of the channels over dimension 1 of p
+  xt::xtensor<double, 1> running_mean_, running_variance_;  ///< for each channel of this worker; empty without `track`
+  std::vector<double> element_counts_;  ///< for each channel, its elements in the last x on all workers
   std::size_t batch_count_ = 0;         ///< the number of batches in the running statistics
-  bool training_ = true, uses_running_stats_ = false, forward_done_ = false;  ///< the second is that of the last call
+  bool training_ = true, uses_running_stats_ = false, forward_done_ = false;  ///< now; in the last call; ever called
 };
 
 /// Fallback for `batch_norm layer(p, options)` without an element type: a compile-time error with a readable message.

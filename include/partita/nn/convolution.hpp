@@ -35,9 +35,9 @@ namespace partita {
 ///           of W gets the complete gradient of this block.
 template <class T, std::size_t Features = detail::rank_not_given>
 class convolution {
-  static constexpr std::size_t rank = Features + 2;
-  using any_grid_shape = dynamic_extents<rank>;  ///< the extents of a partition of any grid shape
-  using shape_type = std::array<std::size_t, rank>;
+  static constexpr std::size_t rank = Features + 2;  ///< the number of dimensions of x, y and W
+  using any_grid_shape = dynamic_extents<rank>;      ///< the extents of a partition of any grid shape
+  using shape_type = std::array<std::size_t, rank>;  ///< of a tensor or of a block
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                 "partita::convolution<T, Features>: requires elements of type float or double");
   static_assert(Features >= 1 && Features <= 3,
@@ -98,20 +98,19 @@ class convolution {
   xt::xtensor<T, 1>& bias() { return valid_state().bias; }
   xt::xtensor<T, rank>& weight_gradient() { return valid_state().weight_gradient; }
   xt::xtensor<T, 1>& bias_gradient() { return valid_state().bias_gradient; }
-  const xt::xtensor<T, rank>& weight() const { return valid_state().weight; }
-  const xt::xtensor<T, 1>& bias() const { return valid_state().bias; }
-  const xt::xtensor<T, rank>& weight_gradient() const { return valid_state().weight_gradient; }
-  const xt::xtensor<T, 1>& bias_gradient() const { return valid_state().bias_gradient; }
+  const xt::xtensor<T, rank>& weight() const { return valid_state().weight; }  ///< this worker's block of W
+  const xt::xtensor<T, 1>& bias() const { return valid_state().bias; }         ///< this worker's block of the bias
+  const xt::xtensor<T, rank>& weight_gradient() const { return valid_state().weight_gradient; }  ///< accumulated
+  const xt::xtensor<T, 1>& bias_gradient() const { return valid_state().bias_gradient; }         ///< accumulated
   /// The indices of this worker's block in the global W. Dimension 0 of the box holds the indices of the bias, too.
   box<rank> weight_box() const { return valid_state().w; }
   const convolution_options<Features>& options() const { return valid_state().split.options(); }
-
+  /// Sets this worker's gradients of the weights and the bias to zero.
   void zero_gradients() {
     valid_state().weight_gradient.fill(T(0));
     valid_state().bias_gradient.fill(T(0));
   }
-  /// The weights and gradients for an optimiser. The list is valid while the layer lives, even after the layer is
-  /// moved.
+  /// The weights and gradients for an optimiser. The list is valid while the layer lives, even after a move.
   std::vector<parameter<T>> parameters() {
     return {{valid_state().weight, valid_state().weight_gradient}, {valid_state().bias, valid_state().bias_gradient}};
   }
@@ -175,7 +174,7 @@ class convolution {
       return detail::convolver<T, Features>(
           detail::local_convolution_of(split, weight_partition.index(), x_shape, part_shape));
     }
-
+    /// Returns this worker's block of y. Collective.
     template <class X>
     pooled_tensor<T, rank> forward(const X& input_block) {
       const text error_message = weights_error("(x)");
@@ -227,7 +226,7 @@ class convolution {
       for (std::size_t f = 0; f < Features; ++f) available[f] = {cells.start[2 + f], cells.stop[2 + f]};
       return available;
     }
-
+    /// Returns this worker's block of dx, and adds to its gradients. Collective.
     template <class Y>
     pooled_tensor<T, rank> adjoint(const Y& dy) {
       const text error_message = adjoint_error(detail::shape_array<rank>(dy.shape()));
@@ -273,20 +272,20 @@ class convolution {
     }
 
     partition<any_grid_shape> p_y, weight_partition;  ///< weight_partition: p_w, or p_x if the layer has no p_w
-    detail::convolution_split<Features> split;        ///< what each worker computes and keeps
-    detail::window_movement<detail::convolution_planner<Features, true>> input;    ///< brings windows of x to workers
-    detail::window_movement<detail::convolution_planner<Features, false>> output;  ///< sums products to blocks of y
-    all_sum_reduce<any_grid_shape> sum_gradients;          ///< among the workers that keep the same block of W
-    detail::prepared_extents<rank> prepared_extents_of_y;  ///< of the last tensors y
+    detail::convolution_split<Features> split;        ///< the part that each worker computes, and its block of W
+    detail::window_movement<detail::convolution_planner<Features, true>> input;  ///< gives each worker its window of x
+    detail::window_movement<detail::convolution_planner<Features, false>> output;  ///< sums products to the blocks of y
+    all_sum_reduce<any_grid_shape> sum_gradients;          ///< sums over the workers that keep the same block of W
+    detail::prepared_extents<rank> prepared_extents_of_y;  ///< the extents of y that `output` is prepared for
     std::size_t workers_per_block = 1;                     ///< the number of workers that keep the same block of W
-    bool forward_done = false;
-    box<rank> w{};
-    xt::xtensor<T, rank> weight, weight_gradient;
-    xt::xtensor<T, 1> bias, bias_gradient;
+    bool forward_done = false;                             ///< whether the last forward call succeeded
+    box<rank> w{};                                         ///< the indices of this worker's block in the global W
+    xt::xtensor<T, rank> weight, weight_gradient;          ///< this worker's block of W, and its gradient
+    xt::xtensor<T, 1> bias, bias_gradient;          ///< this worker's block of the bias, or empty, and its gradient
     pooled_tensor<T, rank> x;                       ///< the last window of x, kept for the adjoint
-    shape_type x_shape{}, part_shape{}, y_shape{};  ///< of the last window of x, computed part of y, and block of y
+    shape_type x_shape{}, part_shape{}, y_shape{};  ///< shapes of the last window of x, computed part and block of y
   };
-
+  /// Whether X is an array of this rank and element type; if not, a compile-time error says what is required.
   template <class X>
   static consteval bool is_valid_operand() {
     static_assert(ranked_array<X>,
@@ -311,7 +310,7 @@ class convolution {
     return *state_;
   }
 
-  std::unique_ptr<state> state_;
+  std::unique_ptr<state> state_;  ///< null after the layer is moved from
 };
 
 }  // namespace partita

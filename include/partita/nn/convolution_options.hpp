@@ -28,8 +28,8 @@ enum class padding_mode {
 /// start with the same weights: give each layer its own seed.
 template <std::size_t Features>
 struct convolution_options {
-  std::size_t in_channels = 0;
-  std::size_t out_channels = 0;
+  std::size_t in_channels = 0;           ///< the number of channels of x
+  std::size_t out_channels = 0;          ///< the number of channels of y
   per_dimension<Features> kernel{};      ///< the number of elements of the kernel along each dimension
   per_dimension<Features> stride = 1;    ///< the distance in cells between the starts of two windows
   per_dimension<Features> padding{};     ///< the number of cells added before and after the tensor
@@ -45,7 +45,7 @@ struct convolution_options {
   constexpr sliding along(std::size_t feature) const {
     return {kernel[feature], stride[feature], padding[feature], dilation[feature]};
   }
-  /// The number of elements of the kernel.
+  /// The number of elements of the kernel, the product over all feature dimensions.
   constexpr std::size_t taps() const {
     std::size_t all = 1;
     for (const std::size_t k : kernel) all *= k;

@@ -13,9 +13,9 @@ namespace partita::sequentially {
 /// Adjoint:  adjoint(dy) returns dx for the last x.
 template <class T, std::size_t Features>
 class convolution {
-  static constexpr std::size_t rank = Features + 2;
-  using worker_grid = grid<dynamic_extents<rank>>;
-  using block = xt::xtensor<T, rank>;
+  static constexpr std::size_t rank = Features + 2;  ///< the number of dimensions of x, y and W
+  using worker_grid = grid<dynamic_extents<rank>>;   ///< a partition of any grid shape, by the numbers of its workers
+  using block = xt::xtensor<T, rank>;                ///< a block of one worker, or the whole W
 
  public:
   convolution(const worker_grid& p_x, const convolution_options<Features>& options)
@@ -44,6 +44,7 @@ class convolution {
     });
     return detail::sum_windows(output_plans_, y, "convolution");
   }
+  /// Returns the blocks of dx for the last x, and sets the gradients of W and of the bias.
   std::vector<block> adjoint(const std::vector<block>& dy) {
     const auto there = detail::fill_windows(output_plans_, dy, halo_boundaries<rank>(boundary::none));
     std::vector<block> dx(dy.size(), zero_volume<T, rank>());
@@ -60,8 +61,8 @@ class convolution {
     });
     return detail::sum_windows(input_plans_, dx, "convolution");
   }
-  const block& weight_gradient() const { return dw_; }
-  const xt::xtensor<T, 1>& bias_gradient() const { return db_; }
+  const block& weight_gradient() const { return dw_; }            ///< of the whole W, by the last adjoint()
+  const xt::xtensor<T, 1>& bias_gradient() const { return db_; }  ///< of the whole bias, by the last adjoint()
 
  private:
   /// The element of the whole tensor that corresponds to element e of a part, which starts at index `at`.
@@ -91,9 +92,9 @@ class convolution {
     }
   }
 
-  worker_grid p_x_, p_y_;
-  partita::detail::convolution_split<Features> work_split_;
-  std::vector<halo_plan<rank>> input_plans_, output_plans_;  ///< for each worker, for the extents of the last x
+  worker_grid p_x_, p_y_;                                    ///< the partitions of x and y
+  partita::detail::convolution_split<Features> work_split_;  ///< what each worker computes, and its block of W
+  std::vector<halo_plan<rank>> input_plans_, output_plans_;  ///< each worker's exchanges of the last x and y
   std::vector<block> x_;                                     ///< for each worker, its window of the last x
   block w_, dw_;                                             ///< the whole W of the last call, and its gradient
   xt::xtensor<T, 1> b_, db_;                                 ///< the whole bias of the last call, and its gradient

@@ -15,8 +15,8 @@
 namespace partita {
 
 struct cross_entropy_options {
-  loss_reduction reduction = loss_reduction::mean;
-  std::optional<std::int64_t> ignore_index{};  ///< rows with this target have loss 0 and do not count in the mean
+  loss_reduction reduction = loss_reduction::mean;  ///< the mean or the sum over all rows
+  std::optional<std::int64_t> ignore_index{};       ///< rows with this target have loss 0 and do not count in the mean
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };
@@ -199,17 +199,17 @@ class cross_entropy_loss {
   }
 
   detail::block_layout<Rank> layout_;                  ///< finds the extents of x and the splits of its dimensions
-  all_reduce<any_grid_shape, maximum_t> row_maximum_;  ///< among the workers that share a row
-  all_reduce<any_grid_shape, sum_t> row_sum_;          ///< among the workers that share a row
-  detail::sums_over_world loss_sums_;
+  all_reduce<any_grid_shape, maximum_t> row_maximum_;  ///< the maximum over the workers that share a row
+  all_reduce<any_grid_shape, sum_t> row_sum_;          ///< the sums over the workers that share a row
+  detail::sums_over_world loss_sums_;                  ///< sums the losses and the weights of all rows
   cross_entropy_options options_;
-  xt::xtensor<T, Rank> softmax_;             ///< of this worker's block in the last call
-  xt::xtensor<T, Rank - 1> losses_;          ///< of this worker's rows in the last call
+  xt::xtensor<T, Rank> softmax_;             ///< the softmax of this worker's block of the last x
+  xt::xtensor<T, Rank - 1> losses_;          ///< the losses of this worker's rows in the last call
   std::vector<double> row_weights_;          ///< one weight per row: 1, or 0 where the target is ignored
-  std::vector<std::size_t> target_columns_;  ///< each target's column in this block, or past the end
+  std::vector<std::size_t> target_columns_;  ///< for each row, the target's column in this block, or past the end
   std::size_t classes_ = 0, features_ = 1;   ///< of the last block: its classes, the product of its feature extents
   double loss_scale_ = 1;                    ///< the factor of the sum of the losses in the last loss
-  detail::last_loss_kind last_loss_ = detail::last_loss_kind::none;
+  detail::last_loss_kind last_loss_ = detail::last_loss_kind::none;  ///< what the last call returned, for adjoint()
 };
 
 PARTITA_FALLBACK_LAYER(cross_entropy_loss, cross_entropy_options) {

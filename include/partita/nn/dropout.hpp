@@ -29,7 +29,7 @@ struct dropout_options {
 ///           of x and the global index, not on the partition.
 template <class Extents>
 class dropout {
-  static constexpr std::size_t rank = partition<Extents>::rank();
+  static constexpr std::size_t rank = partition<Extents>::rank();  ///< the number of dimensions of x
   static_assert(rank >= 1, "partita::dropout(p, options): requires p of rank 1 at least");
 
  public:
@@ -61,6 +61,7 @@ class dropout {
   auto forward(const X& x) {
     return (*this)(x);
   }
+  /// Returns dy times the mask of the last call.
   template <class Y>
   auto adjoint(const Y& dy) {
     static_assert(detail::has_rank<Y, rank>(),
@@ -78,8 +79,8 @@ class dropout {
 
   /// After train() calls drop elements; after evaluate() they return x.
   void train() { training_ = true; }
-  void evaluate() { training_ = false; }
-  bool training() const { return training_; }
+  void evaluate() { training_ = false; }       ///< the next calls return x unchanged
+  bool training() const { return training_; }  ///< whether calls drop elements, as they do initially
   /// The number of calls in training mode, which selects the mask. A program that resumes training sets this number.
   std::uint64_t step() const { return step_; }
   void step(std::uint64_t calls) { step_ = calls; }
@@ -108,9 +109,9 @@ class dropout {
   detail::block_layout<rank> layout_;  ///< finds the extents of x and the splits of its dimensions
   dropout_options options_;
   box<rank> own_box_{};                        ///< the global indices of this worker's block of the last x
-  std::array<std::size_t, rank> extents_{};    ///< of the last x on all workers
-  std::uint64_t step_ = 0, step_of_mask_ = 0;  ///< step_of_mask_: the step of the last call, for adjoint()
-  bool training_ = true, drops_elements_ = false, was_called_ = false;  ///< drops_elements_: in the last call
+  std::array<std::size_t, rank> extents_{};    ///< the extents of the whole last x
+  std::uint64_t step_ = 0, step_of_mask_ = 0;  ///< the calls in training mode so far; this number after the last call
+  bool training_ = true, drops_elements_ = false, was_called_ = false;  ///< mode now; mode of last call; ever called
 };
 
 PARTITA_FALLBACK_CLASS(dropout, detail::arguments_not_given) {

@@ -113,7 +113,7 @@ class embedding {
   auto forward(const X& x) {
     return (*this)(x);
   }
-
+  /// Returns zeros, as x has no gradient. Adds the gradient of W, summed over the workers that keep this block.
   template <class Y>
   xt::xtensor<T, Rank - 1> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),
@@ -141,11 +141,11 @@ class embedding {
 
   /// This worker's block of W, and the box of its indices in W (weight_box); both are empty on a worker outside of p.
   xt::xtensor<T, 2>& weight() { return weight_; }
-  xt::xtensor<T, 2>& weight_gradient() { return weight_gradient_; }
-  box<2> weight_box() const { return weight_box_; }
+  xt::xtensor<T, 2>& weight_gradient() { return weight_gradient_; }  ///< of this worker's block; adjoint() adds to it
+  box<2> weight_box() const { return weight_box_; }                  ///< the indices of this worker's block in W
   const embedding_options& options() const { return options_; }
-  void zero_gradients() { weight_gradient_.fill(T(0)); }
-  std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}}; }
+  void zero_gradients() { weight_gradient_.fill(T(0)); }  ///< sets this worker's gradient to zero
+  std::vector<parameter<T>> parameters() { return {{weight_, weight_gradient_}}; }  ///< for an optimiser
 
  private:
   /// Whether the rows of W, not its columns, are split over the workers.
@@ -168,14 +168,15 @@ class embedding {
   }
 
   detail::block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
+  /// The all_reduces of y, if W is split by rows, and of the gradient of a block of W.
   all_reduce<any_grid_shape, sum_t> sum_blocks_along_last_dimension_, sum_blocks_along_other_dimensions_;
   embedding_options options_;
-  box<2> weight_box_{};
-  xt::xtensor<T, 2> weight_, weight_gradient_;
+  box<2> weight_box_{};                          ///< the indices of this worker's block in W
+  xt::xtensor<T, 2> weight_, weight_gradient_;   ///< this worker's block of W, and its gradient
   std::vector<std::size_t> ids_;                 ///< the elements of the last x: row numbers of W
-  std::array<std::size_t, Rank - 1> x_shape_{};  ///< of this worker's block of the last x
-  std::array<std::size_t, Rank> y_shape_{};      ///< of this worker's block of the last y
-  bool was_called_ = false;
+  std::array<std::size_t, Rank - 1> x_shape_{};  ///< the shape of this worker's block of the last x
+  std::array<std::size_t, Rank> y_shape_{};      ///< the shape of this worker's block of the last y
+  bool was_called_ = false;                      ///< whether the last call found no error here, as adjoint() requires
 };
 
 /// Fallback for `embedding layer(p, options)` without an element type: a compile-time error with a readable message.

@@ -19,7 +19,7 @@ namespace partita {
 /// Adjoint:  adjoint(dy) makes the reverse repartitions, back to the layout of x.
 template <class Src, class Dst>
 class flatten {
-  static constexpr std::size_t rank = Src::rank();
+  static constexpr std::size_t rank = Src::rank();  ///< the number of dimensions of x
   static_assert(rank >= 2, "partita::flatten(p_x, p_y): requires p_x = batch x channels x features");
   static_assert(Dst::rank() == 2, "partita::flatten(p_x, p_y): requires p_y = b x f, of rank 2");
 
@@ -43,6 +43,7 @@ class flatten {
   auto forward(const X& x) {
     return (*this)(x);
   }
+  /// Returns this worker's block of the gradient with respect to the last x, in the layout of x.
   template <class Y>
   auto adjoint(const Y& dy) {
     static_assert(detail::has_rank<Y, 2>(), "partita::flatten(p_x, p_y).adjoint(dy): requires dy of rank 2");
@@ -78,7 +79,7 @@ class flatten {
   repartition<Src, dynamic_extents<rank>> to_whole_features_;  ///< gives the workers of p_y whole features
   /// Balances the merged dimension over p_y.
   detail::member_if_accepted<Dst::rank() == 2, repartition<dynamic_extents<2>, Dst>> to_balanced_;
-  std::array<std::size_t, rank> shape_{};  ///< of this worker's block of the last x with whole features
+  std::array<std::size_t, rank> shape_{};  ///< the shape of this worker's block of the last x with whole features
 };
 
 PARTITA_FALLBACK_CLASS(flatten, detail::arguments_not_given, detail::arguments_not_given) {

@@ -76,7 +76,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   auto forward(const X& x) {
     return (*this)(x);
   }
-
+  /// Returns dx of the last x. Adds gradients, summed over the workers, to weight_gradient() and bias_gradient().
   template <class Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),
@@ -104,12 +104,12 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     normaliser_.set_element_maps(std::move(statistics), std::move(channel_map));
   }
 
-  detail::block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
-  detail::normaliser<T, Rank> normaliser_;
+  detail::block_layout<Rank> layout_;       ///< finds the extents of x and the splits of its dimensions
+  detail::normaliser<T, Rank> normaliser_;  ///< computes moments, results and gradients
   group_norm_options options_;
-  cut channel_cut_;
+  cut channel_cut_;                     ///< the split of the channels over dimension 1 of p
   std::vector<double> element_counts_;  ///< for each statistic of the last x, its elements on all workers
-  bool forward_done_ = false;
+  bool forward_done_ = false;           ///< whether the layer was called, as adjoint() requires
 };
 
 PARTITA_FALLBACK_LAYER(group_norm, group_norm_options) {

@@ -12,6 +12,7 @@
 
 namespace partita {
 
+/// The options of layer_norm and rms_norm, which normalise over the last K dimensions of x.
 template <std::size_t K>
 struct layer_norm_options {
   std::array<std::size_t, K> shape{};  ///< the last K extents of x
@@ -33,7 +34,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
                 "partita::layer_norm<T, Rank, K>: requires 1 <= K <= Rank, the dimensions of x that are normalised");
   using any_grid_shape = dynamic_extents<Rank>;  ///< the extents of a partition of any grid shape
   static constexpr const char* name =
-      Centred ? "partita::layer_norm(p, options)(x)" : "partita::rms_norm(p, options)(x)";
+      Centred ? "partita::layer_norm(p, options)(x)" : "partita::rms_norm(p, options)(x)";  ///< the call in errors
 
  public:
   template <class Extents>
@@ -70,7 +71,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   auto forward(const X& x) {
     return (*this)(x);
   }
-
+  /// Returns dx of the last x. Adds gradients, summed over the workers, to weight_gradient() and bias_gradient().
   template <class Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) {
     static_assert(
@@ -111,6 +112,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     for (std::size_t d = 0; d < K; ++d) i[d] = p.index()[Rank - K + d];
     return cuts.block(i);
   }
+  /// The shape of this worker's block of weight and bias.
   static std::array<std::size_t, K> own_shape(const partition<any_grid_shape>& p,
                                               const layer_norm_options<K>& options) {
     return own_box(p, make_cuts(p.grid().shape(), options)).shape();
@@ -130,12 +132,12 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     }
   }
 
-  block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
-  normaliser<T, Rank> normaliser_;
+  block_layout<Rank> layout_;       ///< finds the extents of x and the splits of its dimensions
+  normaliser<T, Rank> normaliser_;  ///< computes moments, results and gradients
   layer_norm_options<K> options_;
-  decomposition<K> cuts_;
+  decomposition<K> cuts_;               ///< the splits of the last K dimensions over the workers
   std::vector<double> element_counts_;  ///< for each statistic of the last x, its elements on all workers
-  bool forward_done_ = false;
+  bool forward_done_ = false;           ///< whether the layer was called, as adjoint() requires
 };
 
 }  // namespace detail

@@ -147,8 +147,7 @@ class linear {
   }
 
   /// Returns the gradient with respect to the last x, from a dy of the shape of the last result. Adds the gradients of
-  /// the weights and the bias to weight_gradient() and bias_gradient(). A call that throws an error changes no
-  /// gradient.
+  /// the weights and the bias to weight_gradient() and bias_gradient(). A call that throws changes no gradient.
   template <detail::features_of<T> Y>
   pooled_tensor<T, rank_of<Y>> adjoint(const Y& dy) {
     constexpr std::size_t rank = rank_of<Y>;
@@ -198,10 +197,10 @@ class linear {
   xt::xtensor<T, 1>& bias() { return valid_state().bias; }
   xt::xtensor<T, 2>& weight_gradient() { return valid_state().weight_gradient; }
   xt::xtensor<T, 1>& bias_gradient() { return valid_state().bias_gradient; }
-  const xt::xtensor<T, 2>& weight() const { return valid_state().weight; }
-  const xt::xtensor<T, 1>& bias() const { return valid_state().bias; }
-  const xt::xtensor<T, 2>& weight_gradient() const { return valid_state().weight_gradient; }
-  const xt::xtensor<T, 1>& bias_gradient() const { return valid_state().bias_gradient; }
+  const xt::xtensor<T, 2>& weight() const { return valid_state().weight; }  ///< this worker's block of W
+  const xt::xtensor<T, 1>& bias() const { return valid_state().bias; }      ///< this worker's block of the bias
+  const xt::xtensor<T, 2>& weight_gradient() const { return valid_state().weight_gradient; }  ///< adjoint() adds to it
+  const xt::xtensor<T, 1>& bias_gradient() const { return valid_state().bias_gradient; }      ///< adjoint() adds to it
 
   /// The box of indices of this worker's block in the global W.
   box<2> weight_box() const {
@@ -220,19 +219,18 @@ class linear {
     return plan;
   }
   const linear_options& options() const { return valid_state().options; }
-
+  /// Sets this worker's gradients of the weights and the bias to zero.
   void zero_gradients() {
     valid_state().weight_gradient.fill(T(0));
     valid_state().bias_gradient.fill(T(0));
   }
-  /// The weights and gradients, for an optimiser. The list is valid while the layer lives, even after the layer is
-  /// moved.
+  /// The weights and gradients for an optimiser. The list is valid while the layer lives, even after a move.
   std::vector<parameter<T>> parameters() {
     return {{valid_state().weight, valid_state().weight_gradient}, {valid_state().bias, valid_state().bias_gradient}};
   }
 
  private:
-  using state = detail::linear_state<T, Algorithm>;
+  using state = detail::linear_state<T, Algorithm>;  ///< what the layer keeps on one worker
   /// The weights, gradients and exchanges of this layer. Requires a layer that was not moved from [partition_error].
   state& valid_state() const {
     if (!state_)
@@ -241,6 +239,7 @@ class linear {
           "that it was moved to");
     return *state_;
   }
+  /// The ids in the world of the workers of p.
   template <class P>
   static std::vector<std::size_t> list_worker_ids(const P& p) {
     std::vector<std::size_t> ids;
@@ -248,11 +247,10 @@ class linear {
     return ids;
   }
 
-  std::unique_ptr<state> state_;
+  std::unique_ptr<state> state_;  ///< null after the layer is moved from
 };
 
-/// Fallback for `linear layer(p_x, p_y, p_w, options)` without an element type: a compile-time error with a readable
-/// message.
+/// Fallback for `linear layer(p_x, p_y, p_w, options)` without an element type: a readable compile-time error.
 template <linear_algorithm Algorithm>
 class linear<detail::element_type_not_given, Algorithm> {
  public:

@@ -16,11 +16,11 @@ enum class initial_values {
 /// The numbers of input and output features of the whole layer, whether it adds a bias, and its initial values. Layers
 /// with the same seed and shape start with the same weights: give each layer its own seed.
 struct linear_options {
-  std::size_t in_features = 0;
-  std::size_t out_features = 0;
-  bool bias = true;  ///< whether the layer has a bias
-  initial_values initial = initial_values::uniform;
-  std::uint64_t seed = 0;  ///< the seed of the initial weights
+  std::size_t in_features = 0;                       ///< the last extent of x
+  std::size_t out_features = 0;                      ///< the last extent of y
+  bool bias = true;                                  ///< whether the layer has a bias
+  initial_values initial = initial_values::uniform;  ///< how the weights and the bias start
+  std::uint64_t seed = 0;                            ///< the seed of the initial weights
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }  ///< a hash of all members
 };

@@ -30,7 +30,7 @@ using convolver =
     std::conditional_t<std::is_same_v<T, float>, onednn_convolver<Features>, column_convolver<T, Features>>;
 #else
 template <class T, std::size_t Features>
-using convolver = column_convolver<T, Features>;
+using convolver = column_convolver<T, Features>;  ///< computes one worker's convolution, by im2col and BLAS
 #endif
 
 }  // namespace partita::detail

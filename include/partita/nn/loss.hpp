@@ -18,27 +18,28 @@ namespace partita {
 /// (`kl_loss` only). The member function `each` returns the loss of each element.
 enum class loss_reduction { mean, sum, batch_mean };
 
+/// The options of mse_loss, l1_loss, bce_loss and bce_with_logits_loss.
 struct loss_options {
-  loss_reduction reduction = loss_reduction::mean;
+  loss_reduction reduction = loss_reduction::mean;  ///< how the losses of all elements become one number
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }  ///< a hash of all members
 };
 struct smooth_l1_options {
-  loss_reduction reduction = loss_reduction::mean;
+  loss_reduction reduction = loss_reduction::mean;  ///< how the losses of all elements become one number
   double beta = 1;  ///< the loss is quadratic where |x - target| < beta, elsewhere linear
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };
 struct kl_options {
-  loss_reduction reduction = loss_reduction::mean;
-  bool log_target = false;  ///< whether the target holds logarithms of probabilities
+  loss_reduction reduction = loss_reduction::mean;  ///< how the losses of all elements become one number
+  bool log_target = false;                          ///< whether the target holds logarithms of probabilities
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };
 struct poisson_nll_options {
-  loss_reduction reduction = loss_reduction::mean;
-  bool log_input = true;  ///< whether x is the logarithm of the rate; if false, x is the rate
-  double epsilon = 1e-8;  ///< keeps log(x + epsilon) finite when x is the rate
+  loss_reduction reduction = loss_reduction::mean;  ///< how the losses of all elements become one number
+  bool log_input = true;                            ///< whether x is the logarithm of the rate; if false, x is the rate
+  double epsilon = 1e-8;                            ///< keeps log(x + epsilon) finite when x is the rate
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<3>(*this); }  ///< a hash of all members
 };
@@ -61,8 +62,8 @@ class sums_over_world {
   }
 
  private:
-  PARTITA_DECL static worker_groups group_of_all(const world& everyone);
-  all_reduce<worker_groups, sum_t> sum_;
+  PARTITA_DECL static worker_groups group_of_all(const world& everyone);  ///< one group of all workers
+  all_reduce<worker_groups, sum_t> sum_;                                  ///< sums over this group
 };
 
 /// The number by which a reduction divides the sum of the losses.
@@ -86,7 +87,7 @@ class elementwise_loss {
   static_assert(Rank >= 1, "partita::elementwise_loss<T, Rank>: requires tensors of rank 1 at least");
 
  public:
-  using options_type = typename Function::options;
+  using options_type = typename Function::options;  ///< the options of this loss
 
   template <class Extents>
   explicit elementwise_loss(const partition<Extents>& p, const options_type& options = {})
@@ -162,8 +163,7 @@ class elementwise_loss {
  private:
   static constexpr std::string_view kl_name = "partita::kl_loss";  ///< the only loss with batch_mean
 
-  /// Computes the losses of all elements of this worker and their derivatives. Returns an error message if the blocks
-  /// do not fit, else an empty text.
+  /// Computes this worker's losses and derivatives. Returns an error message if the blocks do not fit, else empty.
   template <class X, class Target>
   text evaluate(const X& x, const Target& target) {
     static_assert(ranked_array<X> && ranked_array<Target>,
@@ -199,23 +199,23 @@ class elementwise_loss {
   }
 
   detail::block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
-  detail::sums_over_world sums_;
+  detail::sums_over_world sums_;       ///< sums the losses and counts of all workers
   options_type options_;
-  std::vector<double> loss_values_;        ///< of the elements of this worker's last block
-  xt::xtensor<double, Rank> derivatives_;  ///< with respect to the elements of the last x
+  std::vector<double> loss_values_;        ///< the losses of this worker's elements in the last call
+  xt::xtensor<double, Rank> derivatives_;  ///< the derivatives of these losses by the elements of x
   double scale_ = 1;                       ///< the factor of the sum of all losses in the last loss
-  detail::last_loss_kind kind_of_last_loss_ = detail::last_loss_kind::none;
+  detail::last_loss_kind kind_of_last_loss_ = detail::last_loss_kind::none;  ///< what the last call returned
 };
 
 namespace detail {
 
 /// The loss of one element, value(x, t) for the target t, and its derivative with respect to x; so are the next types.
 struct l1_function {
-  using options = loss_options;
-  static constexpr const char* name = "partita::l1_loss";
+  using options = loss_options;                            ///< the options of the loss
+  static constexpr const char* name = "partita::l1_loss";  ///< the loss in error messages
   explicit l1_function(const options&) {}
-  double value(double x, double t) const { return std::abs(x - t); }
-  double derivative(double x, double t) const { return x > t ? 1 : x < t ? -1 : 0; }
+  double value(double x, double t) const { return std::abs(x - t); }                  ///< the loss of one element
+  double derivative(double x, double t) const { return x > t ? 1 : x < t ? -1 : 0; }  ///< with respect to x
 };
 struct smooth_l1_function {
   using options = smooth_l1_options;
@@ -223,7 +223,7 @@ struct smooth_l1_function {
   explicit smooth_l1_function(const options& o) : beta(o.beta) {}
   PARTITA_DECL double value(double x, double t) const;
   PARTITA_DECL double derivative(double x, double t) const;
-  double beta;  ///< where the loss becomes linear
+  double beta;  ///< the |x - target| from which on the loss is linear
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }  ///< a hash of all members
 };
@@ -239,7 +239,7 @@ struct bce_function {
   using options = loss_options;
   static constexpr const char* name = "partita::bce_loss";
   explicit bce_function(const options&) {}
-  static bool is_valid_x(double x) { return x >= 0 && x <= 1; }
+  static bool is_valid_x(double x) { return x >= 0 && x <= 1; }  ///< whether x is a probability
   double value(double x, double t) const {
     return -(t * std::max(std::log(x), -100.0) + (1 - t) * std::max(std::log(1 - x), -100.0));
   }
@@ -258,7 +258,7 @@ struct kl_function {
   explicit kl_function(const options& o) : log_target(o.log_target) {}
   PARTITA_DECL double value(double x, double t) const;
   double derivative(double, double t) const { return log_target ? -std::exp(t) : -t; }
-  bool log_target;
+  bool log_target;  ///< whether t is the logarithm of a probability
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<1>(*this); }  ///< a hash of all members
 };
@@ -268,8 +268,8 @@ struct poisson_nll_function {
   explicit poisson_nll_function(const options& o) : log_input(o.log_input), epsilon(o.epsilon) {}
   double value(double x, double t) const { return log_input ? std::exp(x) - t * x : x - t * std::log(x + epsilon); }
   double derivative(double x, double t) const { return log_input ? std::exp(x) - t : 1 - t / (x + epsilon); }
-  bool log_input;
-  double epsilon;
+  bool log_input;  ///< whether x is the logarithm of the rate
+  double epsilon;  ///< added to a rate x before its logarithm is taken
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };

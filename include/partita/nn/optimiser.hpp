@@ -35,10 +35,10 @@ class optimiser_of_layers {
   }
 
  private:
-  optimised_parameters<T, max_state_count<Options>> parameters_;
-  Options options_;
-  const char* call_name_;  ///< the call in error messages
-  int steps_ = 0;          ///< the number of steps so far
+  optimised_parameters<T, max_state_count<Options>> parameters_;  ///< the tensors of the layers, with states
+  Options options_;                                               ///< the options of the next steps
+  const char* call_name_;                                         ///< the call in error messages
+  int steps_ = 0;                                                 ///< the number of steps so far
 };
 
 }  // namespace detail

@@ -37,16 +37,15 @@ class parameter {
           return text("a gradient of the shape of its value ") << of_value << ", got " << of_gradient;
         }) {}
 
-  std::size_t size() const { return get_size_(value_); }  ///< the number of elements of the value
+  std::size_t size() const { return get_size_(value_); }  ///< the number of elements of this worker's block
   T* value() const { return get_data_(value_); }          ///< the elements of this worker's block
-  T* gradient() const { return get_data_(gradient_); }
-  /// The error message if the shapes of value and gradient differ, because a block of a different shape was assigned to
-  /// one of them; empty if they are equal.
+  T* gradient() const { return get_data_(gradient_); }    ///< the gradient of these elements
+  /// The error message if value and gradient differ in shape, because one was assigned; empty if the shapes fit.
   text error_message() const { return compare_shapes_(value_, gradient_); }
 
  private:
-  void* value_;                                       ///< a tensor of the layer
-  void* gradient_;                                    ///< a tensor of the same type
+  void* value_;                                       ///< this worker's block, a tensor of the layer
+  void* gradient_;                                    ///< its gradient, a tensor of the same type
   T* (*get_data_)(void*);                             ///< data() of a tensor of their type
   std::size_t (*get_size_)(const void*);              ///< size() of a tensor of their type
   text (*compare_shapes_)(const void*, const void*);  ///< returns the error message if the shapes differ

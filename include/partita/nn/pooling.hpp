@@ -24,12 +24,11 @@ struct max_pooling_options {
 /// Options of average pooling; those with the names of members of max_pooling_options have the same meaning.
 template <std::size_t D>
 struct average_pooling_options {
-  per_dimension<D> kernel{};
-  std::optional<per_dimension<D>> stride{};
-  per_dimension<D> padding{};
-  bool ceil_mode = false;
-  /// whether the divisor of a mean also counts the window's cells in the padding; if false, only its cells in the
-  /// tensor
+  per_dimension<D> kernel{};                 ///< the number of elements of a window along each dimension
+  std::optional<per_dimension<D>> stride{};  ///< the distance in cells between the starts of two windows
+  per_dimension<D> padding{};                ///< the number of cells added before and after the tensor
+  bool ceil_mode = false;                    ///< whether a last, shorter window covers the remaining cells
+  /// whether the divisor of a mean also counts the window's cells in the padding, not only those in the tensor
   bool count_include_pad = true;
 };
 /// The number of outputs along each feature dimension, for any extents of x.
@@ -43,7 +42,7 @@ namespace detail {
 /// The windows of max and average pooling: a kernel slides over the features; batch and channels are not changed.
 template <std::size_t Rank>
 class window_geometry {
-  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;
+  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;  ///< the number of feature dimensions
 
  public:
   template <class Options>
@@ -100,7 +99,7 @@ class window_geometry {
   static constexpr std::size_t most = std::size_t{1} << 40U;  // chosen: products of two do not overflow
 
   const char* name_;                             ///< the call in error messages
-  std::array<sliding, feature_dims> kernels_{};  ///< one for each feature dimension
+  std::array<sliding, feature_dims> kernels_{};  ///< the kernel along each feature dimension
   bool includes_padding_ = true;                 ///< whether the divisor of a mean counts cells in the padding
 };
 #ifdef PARTITA_CORE
@@ -112,7 +111,7 @@ PARTITA_POOLING_MOVEMENTS(extern)
 /// The windows of adaptive pooling: there are `size` along each dimension, adjacent or overlapping by one cell.
 template <std::size_t Rank>
 class adaptive_rule {
-  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;
+  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;  ///< the number of feature dimensions
 
  public:
   adaptive_rule(const char* name, const adaptive_pooling_options<feature_dims>& options)
@@ -129,6 +128,7 @@ class adaptive_rule {
     for (const std::size_t n : options_.size) hash = mixed(hash, n);
     return hash;
   }
+  /// The error message if an x of these extents has no features; empty if it has features.
   text error_message(const std::array<std::size_t, Rank>& extents) const {
     text problem;
     for (std::size_t d = 2; d < Rank; ++d)
@@ -147,8 +147,8 @@ class adaptive_rule {
   }
 
  private:
-  const char* name_;  ///< the call in error messages
-  adaptive_pooling_options<feature_dims> options_;
+  const char* name_;                                ///< the call in error messages
+  adaptive_pooling_options<feature_dims> options_;  ///< the number of windows along each dimension
 };
 
 }  // namespace detail

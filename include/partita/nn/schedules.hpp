@@ -13,16 +13,16 @@ namespace partita::schedules {
 
 /// The schedule with the same rate at every step.
 struct constant {
-  double rate;
+  double rate;  ///< the learning rate
 
   constexpr double operator()(std::size_t) const { return rate; }
 };
 
 /// The schedule that multiplies the rate by `factor` after each `every` steps. Requires `every` > 0 [error].
 struct step {
-  double rate;
-  std::size_t every;  ///< the number of steps with the same rate
-  double factor = 0.1;
+  double rate;          ///< the learning rate of the first `every` steps
+  std::size_t every;    ///< the number of steps with the same rate
+  double factor = 0.1;  ///< multiplies the rate after each `every` steps
 
   double operator()(std::size_t k) const {
     if (every == 0) throw error("partita::schedules::step: requires every > 0; for one rate take constant");
@@ -33,9 +33,9 @@ struct step {
 /// The schedule that falls as half a cosine wave from `rate` at step 0 to `last` at step `steps`, and stays at `last`
 /// after that (Loshchilov and Hutter 2017, without restarts).
 struct cosine {
-  double rate;
+  double rate;        ///< the learning rate at step 0
   std::size_t steps;  ///< the number of steps until the rate is `last`
-  double last = 0;
+  double last = 0;    ///< the learning rate from step `steps` on
 
   double operator()(std::size_t k) const {
     if (k >= steps) return last;
@@ -57,8 +57,8 @@ class warm_up {
   }
 
  private:
-  std::size_t steps_;  ///< the number of steps of the rise
-  Then next_schedule_;
+  std::size_t steps_;   ///< the number of steps of the rise
+  Then next_schedule_;  ///< the schedule after the rise
 };
 
 }  // namespace partita::schedules

@@ -35,6 +35,7 @@ class sequential {
   auto forward(const X& x) {
     return forward_from_layer<0>(x);
   }
+  /// Calls the adjoints of the layers in reverse order, and returns the gradient with respect to x.
   template <class Y>
   auto adjoint(const Y& dy) {
     return adjoint_from_layer<sizeof...(Layers)>(dy);
@@ -45,19 +46,19 @@ class sequential {
   auto& layer() {
     return std::get<K>(layers_);
   }
-
+  /// Sets this worker's gradients of all layers to zero.
   void zero_gradients() {
     for_each_layer([](auto& layer) {
       if constexpr (requires { layer.zero_gradients(); }) layer.zero_gradients();
     });
   }
-  /// Switches the layers that act differently in training and in evaluation (batch_norm, dropout); other layers have no
-  /// mode.
+  /// Sets the layers that act differently in training and in evaluation (batch_norm, dropout) to training mode.
   void train() {
     for_each_layer([](auto& layer) {
       if constexpr (requires { layer.train(); }) layer.train();
     });
   }
+  /// Sets the layers that have a mode to evaluation mode.
   void evaluate() {
     for_each_layer([](auto& layer) {
       if constexpr (requires { layer.evaluate(); }) layer.evaluate();
@@ -72,7 +73,7 @@ class sequential {
  private:
   template <class Layer>
   static constexpr bool layer_has_parameters = requires(Layer& layer) { layer.parameters(); };
-  static constexpr bool has_parameters = (layer_has_parameters<Layers> || ...);
+  static constexpr bool has_parameters = (layer_has_parameters<Layers> || ...);  ///< whether any layer has parameters
 
   /// Applies layer K and all later layers to x.
   template <std::size_t K, class X>
@@ -86,6 +87,7 @@ class sequential {
     if constexpr (K == 0) return dy;
     else return adjoint_from_layer<K - 1>(std::get<K - 1>(layers_).adjoint(dy));
   }
+  /// Calls f(layer) for each layer, the first layer first.
   template <class F>
   void for_each_layer(F f) {
     std::apply([&](auto&... layer) { (f(layer), ...); }, layers_);
@@ -107,7 +109,7 @@ class sequential {
     return all;
   }
 
-  std::tuple<Layers...> layers_;
+  std::tuple<Layers...> layers_;  ///< the first is applied first
 };
 
 }  // namespace partita

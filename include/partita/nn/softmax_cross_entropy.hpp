@@ -91,8 +91,7 @@ class softmax_cross_entropy {
     });
   }
 
-  /// This worker's block of the gradient of the last loss with respect to the scores. Requires a previous loss
-  /// [shape_error].
+  /// This worker's block of the gradient of the last loss, by the scores. Requires a previous loss [shape_error].
   const xt::xtensor<T, 2>& adjoint() const {
     if (!was_called_)
       throw shape_error(
@@ -185,13 +184,13 @@ class softmax_cross_entropy {
     detail::tree_broadcast(*world_, class_group_, values.data(), values.size(), detail::tag::first_user_tag);
   }
 
-  std::shared_ptr<detail::world_state> world_;
-  bool is_active_;
-  std::uint64_t fingerprint_;               ///< a hash of the partition and of the element type
-  worker_group class_group_, all_workers_;  ///< the workers of p; those of the world, the first worker of p first
-  interval own_classes_;                    ///< the classes of this worker in the last call
-  bool was_called_ = false;
-  xt::xtensor<T, 2> gradient_;  ///< of the last loss, with respect to this worker's scores
+  std::shared_ptr<detail::world_state> world_;  ///< the world of p, with workers outside of p
+  bool is_active_;                              ///< whether this worker belongs to p
+  std::uint64_t fingerprint_;                   ///< a hash of the partition and of the element type
+  worker_group class_group_, all_workers_;      ///< the workers of p; those of the world, the first worker of p first
+  interval own_classes_;                        ///< the classes of this worker in the last call
+  bool was_called_ = false;                     ///< whether the last call succeeded, as adjoint() requires
+  xt::xtensor<T, 2> gradient_;                  ///< this worker's block of the gradient of the last loss, by the scores
 };
 
 PARTITA_FALLBACK_CLASS(softmax_cross_entropy, detail::element_type_not_given) {

@@ -14,14 +14,14 @@ namespace partita {
 /// must be less than the stride, selects one of these sizes by adding cells at the end.
 template <std::size_t Features>
 struct transposed_convolution_options {
-  std::size_t in_channels = 0;
-  std::size_t out_channels = 0;
+  std::size_t in_channels = 0;               ///< the number of channels of x
+  std::size_t out_channels = 0;              ///< the number of channels of y
   per_dimension<Features> kernel{};          ///< the number of elements of the kernel along each dimension
   per_dimension<Features> stride = 1;        ///< the distance in cells of y between the kernels of two cells of x
   per_dimension<Features> padding{};         ///< the number of cells removed before and after the result
   per_dimension<Features> output_padding{};  ///< the number of cells added at the end of the result
   per_dimension<Features> dilation = 1;      ///< the distance in cells between two elements of the kernel
-  std::size_t groups = 1;                    ///< as in convolution_options
+  std::size_t groups = 1;                    ///< each group of output channels reads its group of input channels only
   bool bias = true;                          ///< whether the layer has a bias
   std::uint64_t seed = 0;                    ///< the seed of the initial weights
 
@@ -53,9 +53,9 @@ struct transposed_convolution_options {
 /// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(), the same on all workers.
 template <class T, std::size_t Features = detail::rank_not_given>
 class transposed_convolution {
-  static constexpr std::size_t rank = Features + 2;
-  using any_grid_shape = dynamic_extents<rank>;  ///< the extents of a partition of any grid shape
-  using shape_type = std::array<std::size_t, rank>;
+  static constexpr std::size_t rank = Features + 2;  ///< the number of dimensions of x, y and W
+  using any_grid_shape = dynamic_extents<rank>;      ///< the extents of a partition of any grid shape
+  using shape_type = std::array<std::size_t, rank>;  ///< of a tensor or of a block
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                 "partita::transposed_convolution<T, Features>: requires elements of type float or double");
 
@@ -110,7 +110,7 @@ class transposed_convolution {
     forward_done_ = true;
     return y;
   }
-
+  /// Returns dx of the last x. Adds gradients, summed over the workers, to weight_gradient() and bias_gradient().
   template <ranked_array Y>
     requires(rank_of<Y> == rank && std::is_same_v<element_of<Y>, T>)
   pooled_tensor<T, rank> adjoint(const Y& dy) {
@@ -146,9 +146,9 @@ class transposed_convolution {
   /// The weights, the bias and their gradients. They are equal on all workers of p and empty on all other workers; a
   /// program may assign tensors of the same shapes.
   xt::xtensor<T, rank>& weight() { return weight_; }
-  xt::xtensor<T, 1>& bias() { return bias_; }
-  xt::xtensor<T, rank>& weight_gradient() { return weight_gradient_; }
-  xt::xtensor<T, 1>& bias_gradient() { return bias_gradient_; }
+  xt::xtensor<T, 1>& bias() { return bias_; }                           ///< one element for each channel of y
+  xt::xtensor<T, rank>& weight_gradient() { return weight_gradient_; }  ///< accumulated by adjoint()
+  xt::xtensor<T, 1>& bias_gradient() { return bias_gradient_; }         ///< accumulated by adjoint()
   const transposed_convolution_options<Features>& options() const { return options_; }
   void zero_gradients() {
     weight_gradient_.fill(T(0));
@@ -205,17 +205,17 @@ class transposed_convolution {
   }
 
   transposed_convolution_options<Features> options_;
-  partition<any_grid_shape> p_;
+  partition<any_grid_shape> p_;                ///< the partition of x and y
   detail::convolution_split<Features> split_;  ///< of the convolution whose adjoint this layer applies; its x is our y
   detail::window_movement<detail::convolution_planner<Features, true>> y_movement_;   ///< sums windows to blocks of y
-  detail::window_movement<detail::convolution_planner<Features, false>> x_movement_;  ///< brings x to workers
+  detail::window_movement<detail::convolution_planner<Features, false>> x_movement_;  ///< gives workers the x they need
   all_sum_reduce<any_grid_shape> sum_gradients_;                                      ///< over all workers of p
-  detail::prepared_extents<rank> prepared_extents_;                                   ///< of y
-  bool forward_done_ = false;
-  xt::xtensor<T, rank> weight_, weight_gradient_;
-  xt::xtensor<T, 1> bias_, bias_gradient_;
+  detail::prepared_extents<rank> prepared_extents_;  ///< the extents of the last tensors y
+  bool forward_done_ = false;                        ///< whether the last forward call succeeded
+  xt::xtensor<T, rank> weight_, weight_gradient_;    ///< the whole W, and its gradient
+  xt::xtensor<T, 1> bias_, bias_gradient_;           ///< the whole bias, and its gradient
   pooled_tensor<T, rank> x_;               ///< what this worker multiplies of the last x, kept for the adjoint
-  shape_type window_shape_{}, y_shape_{};  ///< of the window of y that x_ contributes to, and of the block of y
+  shape_type window_shape_{}, y_shape_{};  ///< shapes of the window of y that x_ contributes to, and of the block of y
 };
 
 PARTITA_FALLBACK_LAYER(convolution, convolution_options<2>) {

@@ -17,11 +17,11 @@ namespace partita {
 /// learning_rate v; in the first step v = g. With `nesterov`, w = w - learning_rate (g + momentum v) (Sutskever et al.
 /// 2013).
 struct sgd_options {
-  double learning_rate = 0.01;
-  double momentum = 0;
-  double dampening = 0;
-  double weight_decay = 0;
-  bool nesterov = false;
+  double learning_rate = 0.01;  ///< multiplies v
+  double momentum = 0;          ///< the share of the previous v that is kept
+  double dampening = 0;         ///< reduces the share of the gradient in v, from the second step on
+  double weight_decay = 0;      ///< times w is added to the gradient
+  bool nesterov = false;        ///< whether Nesterov's momentum is used
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<5>(*this); }  ///< a hash of all members
 };
@@ -29,12 +29,12 @@ struct sgd_options {
 /// Options of Adam (Kingma and Ba 2015, algorithm 1), whose gradient is g + weight_decay w. With `amsgrad`, the largest
 /// second moment so far is used instead of the second moment (Reddi et al., 2018, algorithm 2).
 struct adam_options {
-  double learning_rate = 0.001;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 0;
-  bool amsgrad = false;
+  double learning_rate = 0.001;  ///< multiplies the step
+  double beta1 = 0.9;            ///< the decay of the mean of the gradient in one step
+  double beta2 = 0.999;          ///< the decay of the mean of its square in one step
+  double epsilon = 1e-8;         ///< added to the square root of the second moment
+  double weight_decay = 0;       ///< times w is added to the gradient
+  bool amsgrad = false;          ///< whether the largest second moment so far is used
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }  ///< a hash of all members
 };
@@ -42,12 +42,12 @@ struct adam_options {
 /// Options of AdamW, Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2): w = w - learning_rate
 /// weight_decay w before each step of Adam.
 struct adamw_options {
-  double learning_rate = 0.001;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 0.01;
-  bool amsgrad = false;
+  double learning_rate = 0.001;  ///< multiplies the step
+  double beta1 = 0.9;            ///< the decay of the mean of the gradient in one step
+  double beta2 = 0.999;          ///< the decay of the mean of its square in one step
+  double epsilon = 1e-8;         ///< added to the square root of the second moment
+  double weight_decay = 0.01;    ///< times w and the learning rate is subtracted from w before a step
+  bool amsgrad = false;          ///< whether the largest second moment so far is used
 
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<6>(*this); }  ///< a hash of all members
 };
@@ -57,11 +57,11 @@ namespace detail {
 /// One parameter in flat memory: n real numbers, and `States` numbers of state for each of them.
 template <class Real, std::size_t States>
 struct flat_parameter {
-  std::size_t n;  ///< the number of real numbers
-  Real* value;    ///< the numbers, which are updated
-  const Real* gradient;
-  std::array<Real*, States> state;  ///< null for each state that the optimiser does not use
-  Real gradient_factor = Real(1);   ///< multiplies the gradient
+  std::size_t n;                    ///< the number of real numbers
+  Real* value;                      ///< the parameter's numbers, which are updated
+  const Real* gradient;             ///< n numbers, which are only read
+  std::array<Real*, States> state;  ///< arrays of n numbers; null for each state that the optimiser does not use
+  Real gradient_factor = Real(1);   ///< multiplies the gradient before it is used
 };
 
 /// The largest number of state values that an optimiser keeps for each real number of a parameter.

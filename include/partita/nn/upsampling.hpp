@@ -16,9 +16,9 @@ enum class upsampling_mode { nearest, linear };
 /// Options of upsampling over D feature dimensions. Requires either the size of the features of the result, or a scale.
 template <std::size_t D>
 struct upsampling_options {
-  std::optional<per_dimension<D>> size{};  ///< the number of outputs along each dimension
-  std::optional<double> scale{};           ///< the number of outputs for one input along each dimension
-  upsampling_mode mode = upsampling_mode::nearest;
+  std::optional<per_dimension<D>> size{};           ///< the number of outputs along each dimension
+  std::optional<double> scale{};                    ///< the number of outputs for one input along each dimension
+  upsampling_mode mode = upsampling_mode::nearest;  ///< the nearest input, or interpolation
   bool align_corners = false;  ///< linear mode only: the first and last outputs equal the first and last inputs
 };
 
@@ -27,7 +27,7 @@ namespace detail {
 /// The inputs and weights from which upsampling interpolates its outputs.
 template <std::size_t Rank>
 class upsampling_rule {
-  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;
+  static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;  ///< the number of feature dimensions
 
  public:
   upsampling_rule(const char* name_of_call, const upsampling_options<feature_dims>& options)
@@ -53,6 +53,7 @@ class upsampling_rule {
       for (const std::size_t n : *options_.size) hash = mixed(hash, n);
     return options_.scale ? mixed(hash, static_cast<std::uint64_t>(*options_.scale * 0x1p32)) : hash;
   }
+  /// The error message if x or the result has no features; empty if both have.
   text error_message(const std::array<std::size_t, Rank>& extents) const {
     text problem;
     const auto all = outputs(extents);
@@ -104,7 +105,7 @@ template <class Extents>
 class upsampling
     : public detail::windowed_layer<detail::upsampling_rule<Extents::rank()>, Extents, detail::weighted_taps> {
   static_assert(Extents::rank() >= 3, "partita::upsampling(p, options): requires p = batch x channels x features");
-  using rule = detail::upsampling_rule<Extents::rank()>;
+  using rule = detail::upsampling_rule<Extents::rank()>;  ///< the inputs and weights of an output
   using options_type = upsampling_options<detail::feature_dims_of_rank<Extents::rank()>>;
 
  public:

@@ -15,21 +15,21 @@ namespace partita::detail {
 template <std::size_t Features>
 struct local_convolution {
   std::size_t batch = 0;               ///< the number of samples
-  std::size_t in_channels = 0;         ///< of the window of x
-  std::size_t out_channels = 0;        ///< of the block of y
+  std::size_t in_channels = 0;         ///< the number of channels of the window of x
+  std::size_t out_channels = 0;        ///< the number of channels of the block of y
   std::size_t group_in_channels = 0;   ///< the number of input channels that each output depends on
   std::size_t first_out_channel = 0;   ///< the index of the block's first channel in the global y
   std::size_t group_out_channels = 1;  ///< the number of channels of the global y in one group
   /// For each feature dimension: the extents of the window of x and of the block of y, and the numbers of the kernel.
   std::array<std::size_t, Features> window{}, outputs{}, kernel{}, stride{}, dilation{};
-
+  /// The product of the numbers of all feature dimensions.
   static std::size_t product(const std::array<std::size_t, Features>& a) {
     std::size_t all = 1;
     for (const std::size_t n : a) all *= n;
     return all;
   }
-  std::size_t rows() const { return group_in_channels * product(kernel); }  ///< the inputs of one output
-  std::size_t columns() const { return product(outputs); }                  ///< the outputs of one sample and channel
+  std::size_t rows() const { return group_in_channels * product(kernel); }  ///< the number of inputs of one output
+  std::size_t columns() const { return product(outputs); }  ///< the number of outputs per sample and channel
   bool empty() const { return batch == 0 || out_channels == 0 || columns() == 0; }  ///< whether there is no output
 
   friend bool operator==(const local_convolution&, const local_convolution&) = default;
@@ -113,12 +113,12 @@ class column_convolver {
   /// The output channels of one group that are on this worker: their first index in the block of y, their number, and
   /// the index of the group's first input channel in the window of x.
   struct group {
-    std::size_t first_out_channel, size, first_in_channel;
+    std::size_t first_out_channel, size, first_in_channel;  ///< an index in y, a number of channels, an index in x
   };
   /// A run of `count` consecutive output positions along the last dimension. `column` is the first position's column in
   /// the tile, `cell` the offset of its window in one channel of x.
   struct cell_run {
-    std::size_t cell, column, count;
+    std::size_t cell, column, count;  ///< an offset in x, an index in the tile, a number of outputs
   };
 
   /// Calls f(sample, group, first column, number of columns) for each tile of columns, sample and group.
@@ -210,11 +210,11 @@ class column_convolver {
             {static_cast<std::ptrdiff_t>(n), 1}};
   }
 
-  sizes s_;                                      ///< the sizes of this convolution
+  sizes s_;                                      ///< the sizes of this worker's convolution
   std::size_t window_size_, tile_columns_ = 1;   ///< the cells of one channel of the window; the columns of a tile
-  std::array<std::size_t, Features> strides_{};  ///< of one channel of the window
+  std::array<std::size_t, Features> strides_{};  ///< the distances in memory of adjacent cells of the window
   std::vector<std::size_t> offsets_;  ///< for each weight of an output, its input's offset from the window's first cell
-  std::vector<cell_run> runs_;        ///< the columns of the current tile
+  std::vector<cell_run> runs_;        ///< the columns of the current tile, as runs
   std::vector<T> columns_;            ///< the buffer: a matrix of the inputs of an output x columns of a tile
 };
 

@@ -14,7 +14,7 @@ namespace partita::detail {
 template <std::size_t Features, bool OfX>
 class convolution_planner {
  public:
-  static constexpr std::size_t rank = Features + 2;
+  static constexpr std::size_t rank = Features + 2;  ///< the number of dimensions of x and y
 
   convolution_planner(const partition<dynamic_extents<rank>>& p, const convolution_split<Features>& split)
       : p_(p),
@@ -27,7 +27,8 @@ class convolution_planner {
 
   const char* name() const { return "partita::convolution"; }  ///< the call in error messages
   const partition<dynamic_extents<rank>>& p() const { return p_; }
-  std::uint64_t fingerprint() const { return fingerprint_; }
+  std::uint64_t fingerprint() const { return fingerprint_; }  ///< equal only if workers plan the same exchanges
+  /// The values beyond the ends of x, as the padding mode says; none for y.
   halo_boundaries<rank> boundaries() const {
     return OfX ? padding_of(split_.options()) : halo_boundaries<rank>(boundary::none);
   }
@@ -44,9 +45,9 @@ class convolution_planner {
   }
 
  private:
-  partition<dynamic_extents<rank>> p_;
-  convolution_split<Features> split_;
-  std::uint64_t fingerprint_;  ///< equal on two workers only if they plan the same exchanges
+  partition<dynamic_extents<rank>> p_;  ///< the partition of x (OfX) or y
+  convolution_split<Features> split_;   ///< what each worker computes
+  std::uint64_t fingerprint_;           ///< equal on two workers only if they plan the same exchanges
 };
 
 /// The extents of the last tensors for which an exchange was prepared. This list is equal on all workers.
@@ -66,7 +67,7 @@ class prepared_extents {
  private:
   // chosen: a movement caches more plans, so those of listed extents are still cached
   static constexpr std::size_t max_listed_tensors = 16;
-  std::vector<std::array<std::size_t, Rank>> seen_extents_;  ///< the last used at the end
+  std::vector<std::array<std::size_t, Rank>> seen_extents_;  ///< the most recently used at the end
 };
 
 #ifdef PARTITA_CORE

@@ -21,38 +21,40 @@ enum class convolution_form {
 template <std::size_t Features>
 class convolution_split {
  public:
-  static constexpr std::size_t rank = Features + 2;
-  using position = index<rank>;  ///< the index of a worker in the grid, or of a part of x or y
-  using shape_type = std::array<std::size_t, rank>;
+  static constexpr std::size_t rank = Features + 2;  ///< the number of dimensions of x, y and W
+  using position = index<rank>;                      ///< the index of a worker in the grid, or of a part of x or y
+  using shape_type = std::array<std::size_t, rank>;  ///< extents, or numbers of parts, along each dimension
 
   convolution_split(const grid<dynamic_extents<rank>>& workers, convolution_form form,
                     const convolution_options<Features>& options)
       : grid_(workers), convolution_form_(form), options_(options) {}
 
-  const grid<dynamic_extents<rank>>& worker_grid() const { return grid_; }
-  convolution_form form() const { return convolution_form_; }
-  const convolution_options<Features>& options() const { return options_; }
+  const grid<dynamic_extents<rank>>& worker_grid() const { return grid_; }  ///< the workers that compute
+  convolution_form form() const { return convolution_form_; }  ///< how a worker's index determines its part
+  const convolution_options<Features>& options() const { return options_; }  ///< the options of the whole convolution
 
-  /// The number of parts into which y (parts_of_y) or x (parts_of_x) is split along each dimension.
+  /// The number of parts into which y is split along each dimension.
   shape_type parts_of_y() const {
     shape_type parts = grid_.shape();
     if (convolution_form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
     if (convolution_form_ == convolution_form::by_weights) parts[1] = parts[0], parts[0] = 1;
     return parts;
   }
+  /// The number of parts into which x is split along each dimension.
   shape_type parts_of_x() const {
     shape_type parts = grid_.shape();
     if (convolution_form_ == convolution_form::by_groups) parts[1] *= parts[0], parts[0] = 1;
     if (convolution_form_ == convolution_form::by_weights) parts[0] = 1;
     return parts;
   }
-  /// The index of the part of y (part_of_y) or x (part_of_x) of the worker of index i.
+  /// The index of the part of y that the worker of index i computes.
   position part_of_y(const position& i) const {
     position part = i;
     if (convolution_form_ == convolution_form::by_groups) part[1] = i[0] * grid_.shape()[1] + i[1], part[0] = 0;
     if (convolution_form_ == convolution_form::by_weights) part[1] = i[0], part[0] = 0;
     return part;
   }
+  /// The index of the part of x that the worker of index i needs.
   position part_of_x(const position& i) const {
     position part = i;
     if (convolution_form_ == convolution_form::by_groups) return part_of_y(i);
@@ -73,8 +75,9 @@ class convolution_split {
     for (i[free] = 0; i[free] < grid_.shape()[free]; ++i[free]) f(grid_.worker(i));
   }
 
-  /// The channels of y in a part of y (out_channels), and the channels of x that a part of x holds (in_channels).
+  /// The channels of y that a part of y holds.
   interval out_channels(std::size_t part) const { return balanced_part(options_.out_channels, parts_of_y()[1], part); }
+  /// The channels of x that a part of x holds.
   interval in_channels(std::size_t part_of_x) const {
     if (convolution_form_ == convolution_form::by_weights)
       return balanced_part(options_.in_channels, grid_.shape()[1], part_of_x);
@@ -105,7 +108,7 @@ class convolution_split {
     for (std::size_t f = 0; f < Features; ++f) y[2 + f] = options_.along(f).output_extent(x[2 + f]);
     return y;
   }
-  /// The ranges of indices that each part of x or of y needs along each dimension, for an x or a y of these extents.
+  /// The range of indices of x that each part of x needs along each dimension, with padding, for an x of these extents.
   windows_of_parts<rank> windows_of_x(const shape_type& x) const {
     const shape_type y = extents_of_y(x), parts = parts_of_x();
     windows_of_parts<rank> windows;
@@ -117,6 +120,7 @@ class convolution_split {
         windows[d].push_back(input_window(options_.along(d - 2), balanced_part(y[d], parts[d], part)));
     return windows;
   }
+  /// The range of indices of y that each part of y holds along each dimension, for a y of these extents.
   windows_of_parts<rank> windows_of_y(const shape_type& y) const {
     const shape_type parts = parts_of_y();
     windows_of_parts<rank> windows;
@@ -131,17 +135,17 @@ class convolution_split {
     return {static_cast<std::ptrdiff_t>(i.start), static_cast<std::ptrdiff_t>(i.stop)};
   }
 
-  grid<dynamic_extents<rank>> grid_;   ///< the workers that compute: p_w, or p_x if the layer has no p_w
-  convolution_form convolution_form_;  ///< how index i of a worker determines its part
-  convolution_options<Features> options_;
+  grid<dynamic_extents<rank>> grid_;       ///< the workers that compute: p_w, or p_x if the layer has no p_w
+  convolution_form convolution_form_;      ///< how index i of a worker determines its part
+  convolution_options<Features> options_;  ///< the options of the whole convolution
 };
 
 /// Lists the workers that need each window of x (`is_input`), or that compute each window of y.
 template <std::size_t Features>
 struct window_workers {
-  const convolution_split<Features>* split;
-  bool is_input;  ///< whether the windows are those of x
-
+  const convolution_split<Features>* split;  ///< what each worker computes; not owned
+  bool is_input;                             ///< whether the windows are those of x
+  /// Whether a worker has a window, because it computes.
   bool needs_window(std::size_t worker) const { return split->worker_grid().contains(worker); }
   /// The index of the part of x or y whose window a worker has.
   index<Features + 2> parts(std::size_t worker) const {

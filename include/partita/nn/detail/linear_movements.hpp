@@ -67,7 +67,7 @@ template <class X>
 class dense_argument {
  public:
   using T = element_of<X>;
-  static constexpr std::size_t rank = rank_of<X>;
+  static constexpr std::size_t rank = rank_of<X>;  ///< the number of dimensions of the block
 
   /// Uses the memory of x if it is dense; otherwise copies x.
   explicit dense_argument(const X& x) : argument_(x) {
@@ -84,8 +84,8 @@ class dense_argument {
   }
 
  private:
-  block_argument<X> argument_;
-  pooled_storage<T> packed_;  ///< the copy, or empty
+  block_argument<X> argument_;  ///< the caller's block
+  pooled_storage<T> packed_;    ///< the copy of a block that is not dense; else empty
 };
 
 /// A block that was communicated to this worker. The class has the members of the class dense_argument.
@@ -97,7 +97,7 @@ class received_block {
   const T* data() const { return tensor_.data(); }
 
  private:
-  pooled_tensor<T, Rank> tensor_;
+  pooled_tensor<T, Rank> tensor_;  ///< the received elements
 };
 
 /// A product whose sum over the workers is pending: other workers may read its memory until the sum is complete.
@@ -119,7 +119,7 @@ class pending_product {
   }
 
  private:
-  pooled_tensor<T, Rank> product_;
+  pooled_tensor<T, Rank> product_;               ///< this worker's contribution to the sum, or in place the sum
   bool is_in_place_;                             ///< whether the sum overwrites product_
   pending<pooled_tensor<T, Rank>> pending_sum_;  ///< destroyed before product_, so other workers have read product_
 };
@@ -176,8 +176,8 @@ class linear_movements<T, weight_stationary> {
     return plan.groups.size() == 1 && plan.groups[0].position == 0 && plan.groups[0].root_is_large;
   }
 
-  broadcast<any_grid_shape, any_grid_shape> broadcast_;              ///< of x to the workers of p_w
-  sum_reduce<any_grid_shape, any_grid_shape, transpose_src_t> sum_;  ///< of the products to the blocks of y
+  broadcast<any_grid_shape, any_grid_shape> broadcast_;              ///< broadcasts x to the workers of p_w
+  sum_reduce<any_grid_shape, any_grid_shape, transpose_src_t> sum_;  ///< sums products to blocks of y
 };
 
 /// Column-parallel: x is gathered on all workers, and each worker's product is its block of y.
@@ -206,20 +206,20 @@ class linear_movements<T, column_parallel> {
   }
   template <std::size_t Rank, class Fill>
   auto start_send_dx(pooled_tensor<T, Rank>&& product, const text& error_message, Fill fill) {
-    struct batched_product {  // the pending product as a tensor of the shape of x
-      pending_product<T, 2> matrix_product;
-      std::array<std::size_t, Rank> shape;
-      pooled_tensor<T, Rank> finish() { return restore_batch(matrix_product.finish(), shape); }
+    struct batched_product {                 // the pending product as a tensor of the shape of x
+      pending_product<T, 2> matrix_product;  ///< the product as a matrix
+      std::array<std::size_t, Rank> shape;   ///< gives dx its batch extents
+      pooled_tensor<T, Rank> finish() { return restore_batch(matrix_product.finish(), shape); }  ///< waits for the sum
     };
     const auto shape = shape_array<Rank>(product.shape());
     auto rows = to_matrix(std::move(product));
     auto pending_sum = kernel_access::start_adjoint(gather_, rows, error_message, fill);
     return batched_product{pending_product<T, 2>(std::move(rows), false, std::move(pending_sum)), shape};
   }
-  void describe(linear_plan& plan) const { plan.members = gather_.members(); }
+  void describe(linear_plan& plan) const { plan.members = gather_.members(); }  ///< lists the workers that gather x
 
  private:
-  all_gather<any_grid_shape> gather_;  ///< of the blocks of x
+  all_gather<any_grid_shape> gather_;  ///< gathers the blocks of x on all workers
 };
 
 /// Row-parallel: every worker multiplies its block of x; the products are summed and scattered over the workers.
@@ -256,10 +256,10 @@ class linear_movements<T, row_parallel> {
     fill();
     return pending_product<T, Rank>(std::move(product));
   }
-  void describe(linear_plan& plan) const { plan.members = scatter_.members(); }
+  void describe(linear_plan& plan) const { plan.members = scatter_.members(); }  ///< lists the workers that sum y
 
  private:
-  reduce_scatter<any_grid_shape> scatter_;  ///< of the products, to the blocks of y
+  reduce_scatter<any_grid_shape> scatter_;  ///< sums the products, and gives each worker its block of y
 };
 
 }  // namespace partita::detail

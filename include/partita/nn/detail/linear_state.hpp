@@ -48,8 +48,8 @@ struct linear_state {
                         "partita::linear(p_x, p_y, p_w, options)");
     return o;
   }
-  std::array<std::size_t, 2> weight_shape() const { return {rows.size(), columns.size()}; }
-  std::array<std::size_t, 1> bias_shape() const { return {has_bias() ? rows.size() : 0}; }
+  std::array<std::size_t, 2> weight_shape() const { return {rows.size(), columns.size()}; }  ///< of this worker's block
+  std::array<std::size_t, 1> bias_shape() const { return {has_bias() ? rows.size() : 0}; }   ///< of this worker's block
   /// Element (i, j) of W is random number i * in_features + j of the seed; the elements of the bias use the numbers
   /// after those of W.
   void set_uniform() {
@@ -83,8 +83,7 @@ struct linear_state {
     p_w.world().state()->log_local_operation(hasher(layer_fingerprint<T>(options)).mix(call).value(),
                                              "partita::linear");
   }
-  /// The error message if the blocks of weights, bias or gradients, which the program may have assigned, have wrong
-  /// shapes; empty if their shapes fit.
+  /// The error message if assigned weights, bias or gradients have wrong shapes; empty if their shapes fit.
   text error_in_blocks(const char* call) const {
     text error_message;
     const auto check_block = [&](const char* name, const auto& block, const auto& expected_shape) {
@@ -165,17 +164,17 @@ struct linear_state {
     }
   }
 
-  linear_options options;
-  partition<any_grid_shape> p_x, p_y, p_w;
+  linear_options options;                              ///< the options of the whole layer
+  partition<any_grid_shape> p_x, p_y, p_w;             ///< the partitions of x, y and W
   linear_movements<T, Algorithm> movements;            ///< the exchanges of x and y and their adjoints
-  interval rows, columns;                              ///< of this worker's block of W, as indices of the global W
+  interval rows, columns;                              ///< the rows and columns of the global W that this worker keeps
   bool is_first_column = false, forward_done = false;  ///< whether `columns` is the first part; whether x is kept
-  xt::xtensor<T, 2> weight, weight_gradient;
-  xt::xtensor<T, 1> bias, bias_gradient;
+  xt::xtensor<T, 2> weight, weight_gradient;           ///< this worker's block of W, and its gradient
+  xt::xtensor<T, 1> bias, bias_gradient;               ///< this worker's block of the bias, or empty, and its gradient
   pooled_storage<T> x;               ///< the x of the last call after communication, a matrix of row_count rows
   std::size_t row_count = 0;         ///< the number of rows of the last x as a matrix
-  std::vector<std::size_t> y_shape;  ///< of this worker's block of the last y
-  std::vector<std::size_t> last_batch_extents;  ///< batch extents of the last x with several batch dimensions
+  std::vector<std::size_t> y_shape;  ///< the shape of this worker's block of the last y
+  std::vector<std::size_t> last_batch_extents;  ///< the batch extents of the last x with several batch dimensions
 };
 
 }  // namespace partita::detail

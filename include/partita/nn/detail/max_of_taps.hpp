@@ -18,6 +18,7 @@ class max_of_taps {
     forward(worker_taps, window, y.data());
     return y;
   }
+  /// Sets y to the largest input of each window, and keeps the offsets of these inputs for backward().
   template <class T, std::size_t Rank>
   void forward(const local_taps<Rank>& worker_taps, const T* window, T* y) {
     argmax_.assign(volume_of(worker_taps.outputs), none);

@@ -19,14 +19,14 @@ inline void require_epsilon(const char* name, double epsilon) {
 
 /// The number of elements, their mean, and the sum of their squared deviations from the mean.
 struct moments {
-  double count = 0, mean = 0, squared_deviation_sum = 0;
+  double count = 0, mean = 0, squared_deviation_sum = 0;  ///< of a set; the last: the sum of (element - mean)^2
 };
 
 /// Computes the moments of the union of two sets from the moments of both (Chan, Golub and LeVeque 1979). This formula
 /// is accurate also if the mean is large.
 struct merge_moments {
-  static constexpr const char* name = "moments";
-  static constexpr moments identity() { return {}; }
+  static constexpr const char* name = "moments";      ///< the reduction in error messages
+  static constexpr moments identity() { return {}; }  ///< the moments of no elements
   constexpr moments operator()(const moments& a, const moments& b) const {
     const double count = a.count + b.count;
     if (count == 0) return {};
@@ -61,8 +61,8 @@ constexpr std::array<bool, Rank> complement(std::array<bool, Rank> mask) {
 /// + offsets[Rank - 1][i[Rank - 1]].
 template <std::size_t Rank>
 struct element_map {
-  std::array<std::vector<std::size_t>, Rank> offsets{};
-  std::size_t count = 1;
+  std::array<std::vector<std::size_t>, Rank> offsets{};  ///< for each dimension, one offset for each index
+  std::size_t count = 1;                                 ///< the numbers are 0 to count - 1
 
   /// Makes the map in which all elements of a block of this shape have the number 0.
   explicit element_map(const std::array<std::size_t, Rank>& shape) {
@@ -222,13 +222,14 @@ class normaliser {
     }
   }
 
-  all_reduce<any_grid_shape, merge_moments> merge_moments_;
+  all_reduce<any_grid_shape, merge_moments> merge_moments_;  ///< merges moments over workers that share statistics
   /// Reductions among the workers whose blocks share statistics, and among those whose blocks share parameters.
   all_reduce<any_grid_shape, sum_t> sum_statistics_, sum_parameters_;
   bool has_same_groups_, has_mean_;  ///< has_same_groups_: elements share a parameter exactly if they share a statistic
+  /// The number of the statistic, and of the parameter, of each element of this worker's last block.
   element_map<Rank> statistics_map_{std::array<std::size_t, Rank>{}}, parameter_map_{std::array<std::size_t, Rank>{}};
-  std::vector<double> inverse_deviation_;   ///< 1 / sqrt(variance + epsilon) for each statistic of the last x
-  xt::xtensor<double, Rank> normalised_x_;  ///< the last x before gamma and beta are applied
+  std::vector<double> inverse_deviation_;   ///< 1 / sqrt(variance + epsilon), for each statistic of the last x
+  xt::xtensor<double, Rank> normalised_x_;  ///< this worker's block of the last x, normalised, before gamma and beta
 };
 
 /// The split of a norm's channels into this number of parts: channel_cut of the options, by default a balanced split.

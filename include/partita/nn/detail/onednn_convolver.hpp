@@ -36,7 +36,7 @@ class onednn_task {
       primitive_ = {};  // oneDNN does not support this computation, so the caller uses im2col
     }
   }
-  bool is_usable() const { return static_cast<bool>(primitive_); }
+  bool is_usable() const { return static_cast<bool>(primitive_); }  ///< whether oneDNN has a kernel for it
 
   /// Computes the result `to` from the arrays `a` and `b`, all in C order. `buffers` keeps copies in oneDNN's layouts.
   void operator()(dnnl::stream& stream, const float* a, const float* b, const float* bias, float* to,
@@ -60,7 +60,7 @@ class onednn_task {
     int role = 0;                       ///< oneDNN's number of the argument, such as DNNL_ARG_SRC
     dnnl::memory::desc plain, blocked;  ///< the layout in C order, and the layout that oneDNN chose
     dnnl::reorder layout_change;        ///< from plain to blocked for an operand, from blocked to plain for the result
-    bool is_plain_layout() const { return plain == blocked; }
+    bool is_plain_layout() const { return plain == blocked; }  ///< whether the two layouts are equal
   };
 
   /// Makes oneDNN's kernel; throws dnnl::error if oneDNN has none.
@@ -140,9 +140,9 @@ class onednn_task {
     return static_cast<float*>(std::align(line, bytes, from, left));
   }
 
-  dnnl::engine engine_;
-  argument a_, b_, out_;  ///< the two operands and the result
-  dnnl::memory::desc bias_;
+  dnnl::engine engine_;        ///< oneDNN's handle of the CPU
+  argument a_, b_, out_;       ///< the two operands and the result
+  dnnl::memory::desc bias_;    ///< the layout of the bias
   dnnl::primitive primitive_;  ///< oneDNN's kernel; empty if oneDNN does not support the computation
 };
 
@@ -158,6 +158,7 @@ class onednn_tasks {
     thread_local onednn_tasks all;
     return all;
   }
+  /// The computation `task` of these sizes, from the cache or newly made.
   onednn_task<Features>& find(const sizes& s, std::size_t groups, convolution_task task) {
     const key target{s, groups, task};
     auto entry = std::find_if(tasks_.begin(), tasks_.end(), [&](const auto& e) { return e.first == target; });
@@ -168,23 +169,23 @@ class onednn_tasks {
     }
     return *entry->second;
   }
-  dnnl::stream& stream() { return stream_; }
-  std::array<std::vector<float>, 3>& buffers() { return buffers_; }
-  std::vector<float>& gradient_buffer() { return gradient_buffer_; }
+  dnnl::stream& stream() { return stream_; }                          ///< the stream of this thread's computations
+  std::array<std::vector<float>, 3>& buffers() { return buffers_; }   ///< for copies in oneDNN's layouts
+  std::vector<float>& gradient_buffer() { return gradient_buffer_; }  ///< for the dW of one call
 
  private:
   static constexpr std::size_t max_tasks = 256;  // chosen: three computations for each of 85 layers
   struct key {
-    sizes s;
-    std::size_t groups;
-    convolution_task task;
+    sizes s;                ///< the sizes of this worker's convolution
+    std::size_t groups;     ///< the number of groups of this worker's output channels
+    convolution_task task;  ///< which of the four computations
     friend bool operator==(const key&, const key&) = default;
   };
 
-  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream_{engine_};
-  std::vector<std::pair<key, std::unique_ptr<onednn_task<Features>>>> tasks_;
-  std::array<std::vector<float>, 3> buffers_;  ///< of the two operands and the result
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};                            ///< oneDNN's handle of the CPU
+  dnnl::stream stream_{engine_};                                               ///< runs all computations of this thread
+  std::vector<std::pair<key, std::unique_ptr<onednn_task<Features>>>> tasks_;  ///< cached computations, oldest first
+  std::array<std::vector<float>, 3> buffers_;  ///< copies of the two operands and the result in oneDNN's layouts
   std::vector<float> gradient_buffer_;         ///< dW of one call, before it is added to the sum
 };
 
@@ -201,7 +202,7 @@ class onednn_convolver {
   bool uses_onednn() const {
     return find_task(task::forward) && find_task(task::forward_with_bias) && find_task(task::dx) && find_task(task::dw);
   }
-
+  /// y = W x + b, or y = W x if bias is null. All arrays are dense, in C order.
   void forward(const float* x, const float* w, const float* bias, float* y) {
     forward(x, w, bias, y, {}, [] {});
   }
@@ -258,7 +259,7 @@ class onednn_convolver {
     return s.in_channels == groups * s.group_in_channels ? groups : 0;
   }
 
-  sizes s_;                                    ///< the sizes of this convolution
+  sizes s_;                                    ///< the sizes of this worker's convolution
   std::size_t groups_;                         ///< the result of count_groups()
   column_convolver<float, Features> columns_;  ///< computes what oneDNN does not support
 };

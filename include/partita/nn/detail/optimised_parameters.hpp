@@ -59,10 +59,10 @@ class optimised_parameters {
   /// The number of real numbers in parameter p.
   std::size_t real_count(std::size_t p) const { return sizes_[p] * real_part<T>::count; }
 
-  const char* call_name_;  ///< the call in error messages
-  std::vector<parameter<T>> parameters_;
-  std::vector<std::size_t> sizes_;  ///< the number of elements of each parameter when the optimiser was made
-  std::vector<std::array<std::vector<real>, States>> states_;  ///< for each parameter
+  const char* call_name_;                 ///< the call in error messages
+  std::vector<parameter<T>> parameters_;  ///< references to the tensors of the layers
+  std::vector<std::size_t> sizes_;        ///< the number of elements of each parameter when the optimiser was made
+  std::vector<std::array<std::vector<real>, States>> states_;  ///< for each parameter, its states; empty until used
 };
 
 }  // namespace partita::detail

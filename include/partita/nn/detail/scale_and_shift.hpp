@@ -12,11 +12,11 @@ namespace partita::detail {
 /// are not used.
 template <class T>
 struct norm_weights {
-  bool has_scale = false;
-  const T* gamma = nullptr;
-  const T* beta = nullptr;
-  T* gamma_gradient = nullptr;
-  T* beta_gradient = nullptr;
+  bool has_scale = false;       ///< whether the norm has a weight
+  const T* gamma = nullptr;     ///< this worker's block of the weight
+  const T* beta = nullptr;      ///< this worker's block of the bias, or null
+  T* gamma_gradient = nullptr;  ///< the adjoint adds to it
+  T* beta_gradient = nullptr;   ///< the adjoint adds to it; null without a bias
 };
 
 /// This worker's block of a norm's weight (initially 1) and bias (initially 0); empty in a norm without parameters.
@@ -25,11 +25,11 @@ class scale_and_shift {
  public:
   xt::xtensor<T, Rank>& weight() { return weight_; }
   xt::xtensor<T, Rank>& bias() { return bias_; }
-  xt::xtensor<T, Rank>& weight_gradient() { return weight_gradient_; }
-  xt::xtensor<T, Rank>& bias_gradient() { return bias_gradient_; }
-  const xt::xtensor<T, Rank>& weight() const { return weight_; }
-  const xt::xtensor<T, Rank>& bias() const { return bias_; }
-
+  xt::xtensor<T, Rank>& weight_gradient() { return weight_gradient_; }  ///< accumulated by adjoint()
+  xt::xtensor<T, Rank>& bias_gradient() { return bias_gradient_; }      ///< accumulated by adjoint()
+  const xt::xtensor<T, Rank>& weight() const { return weight_; }        ///< gamma, this worker's block
+  const xt::xtensor<T, Rank>& bias() const { return bias_; }            ///< beta, this worker's block
+  /// Sets this worker's gradients of weight and bias to zero.
   void zero_gradients() {
     weight_gradient_.fill(T(0));
     bias_gradient_.fill(T(0));
@@ -66,9 +66,9 @@ class scale_and_shift {
   }
 
  private:
-  bool has_scale_, has_shift_;
-  xt::xtensor<T, Rank> weight_, bias_, weight_gradient_, bias_gradient_;
-  std::array<typename xt::xtensor<T, Rank>::shape_type, 2> shapes_;  ///< of weight and bias, which do not change
+  bool has_scale_, has_shift_;                                            ///< whether the norm has a weight, and a bias
+  xt::xtensor<T, Rank> weight_, bias_, weight_gradient_, bias_gradient_;  ///< this worker's blocks
+  std::array<typename xt::xtensor<T, Rank>::shape_type, 2> shapes_;  ///< of weight and bias; these shapes do not change
 };
 
 }  // namespace partita::detail

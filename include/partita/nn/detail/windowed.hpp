@@ -23,7 +23,7 @@ inline constexpr std::size_t feature_dims_of_rank = Rank > 2 ? Rank - 2 : 1;
 template <class Rule, std::size_t Rank>
 class window_planner {
  public:
-  static constexpr std::size_t rank = Rank;
+  static constexpr std::size_t rank = Rank;  ///< the number of dimensions of x and y
 
   window_planner(partition<dynamic_extents<Rank>> p, Rule rule) : p_(std::move(p)), rule_(std::move(rule)) {
     fingerprint_ =
@@ -31,8 +31,8 @@ class window_planner {
   }
   const char* name() const { return rule_.name(); }  ///< the call in error messages
   const partition<dynamic_extents<Rank>>& p() const { return p_; }
-  const Rule& rule() const { return rule_; }
-  std::uint64_t fingerprint() const { return fingerprint_; }
+  const Rule& rule() const { return rule_; }                           ///< which inputs an output needs
+  std::uint64_t fingerprint() const { return fingerprint_; }           ///< a hash of partition and rule
   halo_boundaries<Rank> boundaries() const { return boundary::none; }  ///< windows do not reach beyond the tensor
   text error_message(const std::array<std::size_t, Rank>& extents) const { return rule_.error_message(extents); }
   /// The part of a worker in the exchange, for an x whose blocks are split by `cuts`.
@@ -50,9 +50,9 @@ class window_planner {
   }
 
  private:
-  partition<dynamic_extents<Rank>> p_;
-  Rule rule_;  ///< which inputs an output needs
-  std::uint64_t fingerprint_;
+  partition<dynamic_extents<Rank>> p_;  ///< the partition of x and y
+  Rule rule_;                           ///< which inputs an output needs
+  std::uint64_t fingerprint_;           ///< a hash of partition and rule
 };
 
 /// The taps of this worker's outputs along each dimension, and the shapes of its window and of its outputs.
@@ -71,8 +71,8 @@ class window_exchange {
   window_exchange(const partition<dynamic_extents<Rank>>& p, const Rule& rule) : movement_({p, rule}) {}
 
   const partition<dynamic_extents<Rank>>& p() const { return movement_.windows().p(); }
-  const Rule& rule() const { return movement_.windows().rule(); }
-  const local_taps<Rank>& taps_of_worker() const { return local_taps_; }
+  const Rule& rule() const { return movement_.windows().rule(); }         ///< which inputs an output needs
+  const local_taps<Rank>& taps_of_worker() const { return local_taps_; }  ///< the taps in the last receive_window()
 
   /// Returns this worker's window of x. Collective.
   template <class X>
@@ -111,9 +111,9 @@ class window_exchange {
   }
 
  private:
-  window_movement<window_planner<Rule, Rank>> movement_;  ///< the exchange of windows
-  local_taps<Rank> local_taps_;                           ///< those of the last call
-  bool was_called_ = false;
+  window_movement<window_planner<Rule, Rank>> movement_;  ///< gives each worker its window of x
+  local_taps<Rank> local_taps_;                           ///< the taps of this worker's outputs in the last call
+  bool was_called_ = false;                               ///< whether there was a call, so that local_taps_ is set
 };
 
 /// Calls f(offset of an output, product of the output's divisors along all dimensions) for every output.
@@ -252,7 +252,7 @@ struct weighted_taps {
 template <class Rule, class Extents, class Taps>
 class windowed_layer {
  protected:
-  static constexpr std::size_t rank = Extents::rank();
+  static constexpr std::size_t rank = Extents::rank();  ///< the number of dimensions of x and y
 
  public:
   template <class X>
@@ -271,6 +271,7 @@ class windowed_layer {
     return (*this)(x);
   }
   template <class Y>
+  /// Returns this worker's block of the gradient with respect to the last x.
   auto adjoint(const Y& dy) {
     if constexpr (is_valid_gradient<Y, rank>()) {
       using T = element_of<Y>;
@@ -291,8 +292,8 @@ class windowed_layer {
       : exchange_(partition<dynamic_extents<rank>>(p), rule) {}
 
  private:
-  window_exchange<Rule, rank> exchange_;
-  Taps taps_;  ///< computes outputs from windows, and gradients of windows
+  window_exchange<Rule, rank> exchange_;  ///< gives this worker the window of x that its outputs need
+  Taps taps_;                             ///< computes outputs from windows, and gradients of windows
 };
 
 }  // namespace partita::detail
