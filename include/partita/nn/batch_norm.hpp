@@ -142,7 +142,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   batch_norm_options options_;
   cut channel_cut_;                                         ///< the split of the channels over dimension 1 of p
   xt::xtensor<double, 1> running_mean_, running_variance_;  ///< for each channel of this worker; empty without `track`
-  std::vector<double> element_counts_;  ///< for each channel, its elements in the last x on all workers
+  std::vector<double> element_counts_;  ///< for each channel, its elements in all of the last x in training
   std::size_t batch_count_ = 0;         ///< the number of batches in the running statistics
   bool training_ = true, uses_running_stats_ = false, forward_done_ = false;  ///< now; in the last call; ever called
 };
