@@ -98,7 +98,7 @@ struct inferred_layouts {
   sharding result{};                   ///< the layout of the result
 };
 template <class Op, auto... Layout>
-consteval auto infer_layouts() {  ///< by propagation
+consteval auto infer_layouts() {  ///< of operands and result of Op, by propagation
   constexpr std::size_t n = sizeof...(Layout);
   const spec specs[] = {spec(layout_of_name<Layout>, shape_list::filled(layout_of_name<Layout>.rank(), dynamic))...};
   const propagation p = propagate(specs[0].layout.on, Op::rule(shape_span(spec_list(specs, n))), spec_list(specs, n));
@@ -120,7 +120,7 @@ inline constexpr layout_name<inferred_name_length<Op, Layout...>> inferred_layou
     make_layout_name<inferred_name_length<Op, Layout...>>(op_layouts<Op, Layout...>.result);  ///< of the result
 
 template <class Op, std::size_t... Rank>
-consteval std::size_t result_rank() {  ///< of Op on operands of the ranks Rank
+consteval std::size_t result_rank() {  ///< of the result of Op on operands of the ranks Rank
   const shape_list shapes[] = {shape_list::filled(Rank, dynamic)...};
   const shape_span span(shapes, sizeof...(Rank));
   return bind_shapes(Op::rule(span), span).rank(sizeof...(Rank));

@@ -16,9 +16,9 @@ namespace detail {
 template <class R, std::size_t D>
 struct cumulative {
   using carried = R;                                             ///< the reduction that combines the totals of blocks
-  static constexpr bool on_integers = true;                      ///< also in traced programs
+  static constexpr bool on_integers = true;                      ///< accepts integers, also in traced programs
   static constexpr std::uint32_t along = std::uint32_t{1} << D;  ///< a bit for the dimension along which it works
-  static constexpr std::size_t parameters = 1;                   ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;                   ///< number of data members, each equal on all workers
   bool reversed_order = false;  ///< true: combines each element with all elements after it, not before it
 
   explicit cumulative(bool reversed = false) : reversed_order(reversed) {}  ///< true: combines from the last element on
@@ -44,7 +44,7 @@ struct recurrence {
   }
 };
 template <std::size_t D>
-struct recurrence_operation : cumulative<recurrence, D> {  ///< along dimension D
+struct recurrence_operation : cumulative<recurrence, D> {  ///< solves the recurrence along dimension D
   static constexpr bool is_linear = false;                 ///< pending sums of the operand are taken first
   using cumulative<recurrence, D>::cumulative;
   static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
@@ -58,7 +58,7 @@ inline constexpr element_function is_earlier_extreme{"comes from before", arithm
                                                      no_derivative()};
 
 template <class R, std::size_t D>
-struct cumulative_operation : cumulative<R, D> {  ///< cumsum, cumprod, cummax or cummin
+struct cumulative_operation : cumulative<R, D> {  ///< cumsum, cumprod, cummax or cummin, depending on R
   /// Whether pending sums stay pending, as for sums, and whether elements may be complex, as for sums and products.
   static constexpr bool is_linear = is_linear_reduction<R>, on_complex = is_linear || std::is_same_v<R, product_t>;
   static constexpr std::uint32_t adjoint_reads = is_linear ? 0 : 3;  ///< bit mask: nothing, or x and y

@@ -12,9 +12,9 @@ namespace partita {
 namespace detail {
 
 struct drop_operation {                              ///< dropout as an operation; see apply_dropout()
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads dy only
-  static constexpr std::size_t parameters = 2;       ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 2;       ///< number of data members, each equal on all workers
   dropout_options options;                           ///< the probability that an element is set to 0, and the seed
   std::uint64_t step;                                ///< the number of the training step, for a new mask in each step
 

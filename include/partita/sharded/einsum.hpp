@@ -32,7 +32,7 @@ struct einsum_op {                                   ///< the operation that a n
 enum class einsum_fault { none, notation, number_of_tensors, dimensions, unknown_letter, repeated_letter };
 
 template <class X>
-consteval bool can_have_rank(std::size_t rank, bool is_minimum) {
+consteval bool can_have_rank(std::size_t rank, bool is_minimum) {  ///< whether X may have this rank, or more
   constexpr std::size_t rank_of_x = static_rank<X>();
   return rank_of_x == dynamic || (is_minimum ? rank_of_x >= rank : rank_of_x == rank);
 }

@@ -26,7 +26,7 @@ enum class complex_support : std::uint8_t { rejected, holomorphic, complex_deriv
 template <unsigned Reads, operation::rule_maker Rule, class Function>
 struct element_derivative {
   static constexpr unsigned read_mask = Reads;         ///< the values that it reads, as bits
-  static constexpr operation::rule_maker rule = Rule;  ///< of the derivative as an operation
+  static constexpr operation::rule_maker rule = Rule;  ///< the rule of the derivative as an operation
   using function = Function;                           ///< of the cotangent and of the values that it reads
 };
 

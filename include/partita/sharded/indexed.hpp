@@ -53,7 +53,7 @@ void require_representable_indices(const shape_list& extents, const char* call) 
 struct one_hot_operation {                                       ///< labels -> rows with 1 at the label; see one_hot()
   static constexpr bool on_integers = true, on_complex = false;  ///< accepts integers, rejects complex elements
   static constexpr std::uint32_t adjoint_reads = 0;              ///< bit mask; 0: the adjoint reads extents only
-  static constexpr std::size_t parameters = 1;                   ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;                   ///< number of data members, each equal on all workers
   std::size_t classes;                                           ///< the number of classes
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::one_hot(dynamic)(x); }

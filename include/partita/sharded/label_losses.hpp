@@ -28,9 +28,9 @@ namespace detail {
 /// The target of each class for each label: the weight of the class, times the share of the label that the class gets
 /// by label smoothing.
 struct class_targets {
-  static constexpr std::size_t ignored = ~std::size_t{0};  ///< in place of a class number
+  static constexpr std::size_t ignored = ~std::size_t{0};  ///< in place of the class number of an ignored label
   std::shared_ptr<const std::vector<std::size_t>> labels;  ///< class numbers in C order, or `ignored`
-  std::shared_ptr<const std::vector<double>> weights;      ///< one for each class
+  std::shared_ptr<const std::vector<double>> weights;      ///< one weight for each class
   double smoothing = 0;                                    ///< the share of a label that is spread over all classes
   shape_list label_extents{};                              ///< those of the scores without the classes
 
@@ -70,7 +70,7 @@ template <std::size_t D>
 struct weigh_classes_adjoint_operation {
   static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
-  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
   class_targets targets;                             ///< of all labels, on every worker
 
   static constexpr partita::rule rule(const shape_span& dy) {  ///< the sharding rule for operands of these shapes
@@ -105,7 +105,7 @@ template <std::size_t D>
 struct weigh_classes_operation {
   static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
-  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
   class_targets targets;                             ///< of all labels, on every worker
 
   static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes

@@ -22,7 +22,7 @@ constexpr partita::rule rule_of_losses(const char* name, const shape_list& x, st
 /// Computes dy times the derivative of a loss with respect to x.
 template <class Function>
 struct loss_gradient_operation {
-  static constexpr std::size_t parameters = 1;  ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;  ///< number of data members, each equal on all workers
   Function f;
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_losses("gradient of a loss", x[0], 3); }
   template <class T>
@@ -38,7 +38,7 @@ template <class Function>
 struct loss_operation {
   static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
   static constexpr std::uint32_t adjoint_reads = 3;  ///< bit mask: the adjoint reads operands 0 and 1
-  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
   Function f;
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_losses("loss", x[0], 2); }
   template <class T>

@@ -79,12 +79,12 @@ class measured_times final : public step_times {
  private:
   using tensor = sharded_tensor<T>;  ///< with elements T
   static constexpr std::size_t move_operation = ~std::size_t{0}, update_operation = move_operation - 1;
-  static constexpr std::size_t run_count = 9;  ///< chosen: with nine runs, probably one run is undisturbed
+  static constexpr std::size_t run_count = 9;  ///< runs per measurement; probably one is undisturbed
   struct timed_step {                          ///< what is measured, and its time
     std::uint64_t key;                         ///< a hash of what is measured
     std::size_t operation;          ///< the number of an operation, or `move_operation`, or `update_operation`
     tensor_set gradients;           ///< the operands whose gradients are measured; empty: the forward pass is
-    std::vector<sharding> layouts;  ///< of operands and result, or before and after a movement
+    std::vector<sharding> layouts;  ///< of operands and result; of a movement: old and new
     shape_list shape;               ///< the shape of a movement or an update
     double seconds = 0;             ///< the measured time on the slowest worker
   };

@@ -163,7 +163,7 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const extents<E...>& all) 
 /// partition_error that names the operand, its axes and the bytes. Movements must then be explicit, by `reshard`.
 class no_implicit_reshard {
  public:
-  no_implicit_reshard() { ++detail::run_state.no_implicit_reshard_scopes; }
+  no_implicit_reshard() { ++detail::run_state.no_implicit_reshard_scopes; }  ///< begins the scope; scopes nest
   ~no_implicit_reshard() { --detail::run_state.no_implicit_reshard_scopes; }
   no_implicit_reshard(const no_implicit_reshard&) = delete;
   no_implicit_reshard& operator=(const no_implicit_reshard&) = delete;

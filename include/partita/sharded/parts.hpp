@@ -61,7 +61,7 @@ struct slice_operation {
   static constexpr bool on_integers = true, is_linear = true;  ///< is_linear: pending sums of x stay pending
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);  ///< a bit for each dimension D
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads extents only
-  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
   std::array<interval, sizeof...(D)> intervals;      ///< for each of the dimensions D, the indices of x to take
 
   static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
@@ -108,7 +108,7 @@ struct pad_operation {
   static constexpr bool on_integers = true, is_linear = Zeros;  ///< is_linear: pending sums of x stay pending
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);  ///< a bit for each dimension D
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads extents only
-  static constexpr std::size_t parameters = 2;       ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 2;       ///< number of data members, each equal on all workers
   std::array<margin, sizeof...(D)> margins{};        ///< for each of the dimensions D
   double fill_value = 0;                             ///< the value of the added elements, unless Zeros
 
@@ -133,7 +133,7 @@ struct pad_operation {
     copy_elements(x, corner_from_starts<D...>(shape.size(), {(read[D].start - x.box[D].start)...}), y,
                   corner_from_starts<D...>(shape.size(), to), shape);
   }
-  short_list<interval> window(short_list<interval> box, const shape_list& x) const {
+  short_list<interval> window(short_list<interval> box, const shape_list& x) const {  ///< what the box of y reads
     std::size_t k = 0;
     const auto inside = [&](std::size_t d) {
       const std::size_t before = margins[k++].before, end = before + x[d];
@@ -155,7 +155,7 @@ struct pad_operation {
 
 template <std::size_t D, std::size_t Operands>
 struct concatenate_operation {                       ///< joins its operands along dimension D
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads extents only
   /// All operands are read in windows along dimension D; see reads_features.
   static constexpr std::uint32_t windowed = Operands < 32 ? (std::uint32_t{1} << Operands % 32) - 1U : 0U,

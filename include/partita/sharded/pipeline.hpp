@@ -39,7 +39,7 @@ class pipeline {
 
  public:
   using value_type = T;
-  using parameters = std::vector<std::vector<sharded_tensor<T>>>;  ///< one list for each stage
+  using parameters = std::vector<std::vector<sharded_tensor<T>>>;  ///< for each stage, the list of its parameters
 
   /// Records the passes of all stages, and plans the order of their tasks. Collective.
   pipeline(const world& everyone, const std::vector<pipeline_stage>& stages, const pipeline_options& options)
@@ -266,10 +266,10 @@ class pipeline {
 
   std::shared_ptr<detail::bound_mesh> all_workers_mesh_;  ///< stages exchange results over the channels of this mesh
   detail::pipeline_stages stages_;                        ///< in the order in which micro-batches pass through them
-  pipeline_run run_;                                      ///< simulated
+  pipeline_run run_;                                      ///< the simulated run that determined the order of tasks
   detail::bound_steps steps_;                             ///< the recorded steps of all passes of all stages
   detail::outside_argument x_, targets_;                  ///< the rows of all micro-batches
-  std::vector<std::vector<detail::outside_argument>> parameters_;   ///< for each stage
+  std::vector<std::vector<detail::outside_argument>> parameters_;   ///< for each stage, its parameters as arguments
   sharded_tensor<T> loss_;                                          ///< the mean over all rows in the last step
   std::uint32_t loss_block_number_ = 0;                             ///< the number of loss_'s block in steps_
   parameters gradients_;                                            ///< of the last step

@@ -44,7 +44,7 @@ struct found_stage {
 /// The fastest pipeline that was found. A pipeline of one stage is a training step without a pipeline.
 struct pipeline_answer {
   std::vector<found_stage> stages{};                                ///< first stage first
-  std::size_t workers_of_stage = 1, micro_batches = 1;              ///< of each stage, and of a batch
+  std::size_t workers_of_stage = 1, micro_batches = 1;              ///< workers of each stage; micro-batches of a batch
   pipeline_order order = pipeline_order::one_forward_one_backward;  ///< of the tasks
   pipeline_times times{};                                           ///< the times of the stages, for one micro-batch
   pipeline_run run{};                                               ///< the run that was simulated with these times
@@ -52,7 +52,7 @@ struct pipeline_answer {
   std::size_t peak = 0;        ///< the most bytes on a worker: weights, optimiser states, kept micro-batches
   std::size_t candidates = 0;  ///< the number of pipelines that were compared
 
-  double seconds() const { return run.seconds + update_seconds; }  ///< of a training step
+  double seconds() const { return run.seconds + update_seconds; }  ///< the estimated time of a training step
 };
 
 /// Finds the number of stages, the layers and layouts of each stage, the number of micro-batches, and the order of

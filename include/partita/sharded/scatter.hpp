@@ -32,7 +32,7 @@ struct add_rows_operation;
 /// The operation (x, indices) -> the rows of x at the indices, whose dimensions replace dimension D.
 template <std::size_t D>
 struct take_rows_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
 
   static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
@@ -56,9 +56,9 @@ struct take_rows_operation {
 /// with its index.
 template <std::size_t D>
 struct add_rows_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
-  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
   std::size_t extent;                                ///< of dimension D of the result
 
   static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes

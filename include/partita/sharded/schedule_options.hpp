@@ -53,7 +53,7 @@ class argument_numbers {
 
 /// The options of bind, as in `program.bind<double>(everyone, {.overlap = true, .memory = 1u << 30})`.
 struct schedule_options {
-  static constexpr std::size_t unlimited = ~std::size_t{0};  ///< a value of `memory`
+  static constexpr std::size_t unlimited = ~std::size_t{0};  ///< the value of `memory` for no limit
 
   /// Whether movements overlap with the computation of steps that do not need them. By default movements overlap if
   /// some movement may go to another node. With and without overlap, results have the same bits.

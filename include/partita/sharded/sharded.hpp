@@ -60,7 +60,7 @@ class typed_sharded {
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     if constexpr (detail::is_readable<Layout>()) return value_.get(indices);
   }
-  void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {
+  void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {  ///< sets elements; see get
     if constexpr (detail::is_readable<Layout>()) value_.put(indices, values);
   }
   /// Calls f(index, element&) for each element of this worker's block, with its index in the global tensor.

@@ -97,7 +97,7 @@ class sharded_optimiser {
         "a std::tuple with one for each parameter; write optimiser.step(gradients)");
   }
 
-  Options& options() { return options_; }  ///< may be changed between two steps
+  Options& options() { return options_; }  ///< of the update rule; may be changed between steps
   /// The number of steps taken so far, for learning-rate schedules.
   std::size_t steps() const { return static_cast<std::size_t>(steps_); }
   /// The layout of the optimiser's states for parameter number p.
@@ -128,7 +128,7 @@ class sharded_optimiser {
   }
 
  private:
-  static constexpr std::size_t max_states = detail::max_state_count<Options>;  ///< of a parameter, by any options
+  static constexpr std::size_t max_states = detail::max_state_count<Options>;  ///< the most states of one parameter
   using real = detail::real_of<T>;  ///< T, or for a complex T the type of its two parts
 
   /// Creates the states that the options need and that do not exist, because SGD may switch to momentum at any step.
@@ -213,8 +213,8 @@ class sharded_optimiser {
 
   std::vector<parameter_ref<T>> parameters_;            ///< references to the tensors that a step updates
   Options options_;                                     ///< of the update rule
-  std::vector<sharding> layouts_;                       ///< of the states of each parameter
-  std::vector<std::vector<sharded_tensor<T>>> states_;  ///< for each parameter
+  std::vector<sharding> layouts_;                       ///< for each parameter, the layout of its states
+  std::vector<std::vector<sharded_tensor<T>>> states_;  ///< for each parameter, its states, such as moments
   int steps_ = 0;                                       ///< the number of steps taken so far
 };
 

@@ -26,7 +26,7 @@ struct tensor_state {
   std::shared_ptr<bound_mesh> on{};      ///< null for a plain array
   sharding layout{};                     ///< of the whole tensor over the mesh
   shape_list extents{};                  ///< of the whole tensor
-  tensor_block<T> block{};               ///< of this worker
+  tensor_block<T> block{};               ///< this worker's part of the tensor
   std::shared_ptr<tape_node<T>> node{};  ///< not null if a gradient may be requested
   std::uint64_t number = 0;              ///< the number of the operation that made the tensor; equal on all workers
 
@@ -145,7 +145,7 @@ class sharded_tensor {
   std::size_t size() const { return state_->block.size(); }        ///< the number of elements of this worker's block
   const shape_list& shape() const { return state_->block.shape; }  ///< the shape of this worker's block
 
-  const std::shared_ptr<state_type>& state() const { return state_; }  ///< for functions of the library
+  const std::shared_ptr<state_type>& state() const { return state_; }  ///< shared by copies; for library functions
 
  private:
   void require_readable(const char* call) const { detail::require_no_pending_reduction(state_->layout, call); }

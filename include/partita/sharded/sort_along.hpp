@@ -41,7 +41,7 @@ namespace detail {
 template <std::size_t D>
 struct line_sort {
   static constexpr bool on_integers = true, on_complex = false;  ///< accepts integers, rejects complex elements
-  static constexpr std::size_t parameters = 2;                   ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 2;                   ///< number of data members, each equal on all workers
   std::size_t max_count = dynamic;  ///< the number of sorted elements of each line to read; dynamic: all
   bool descending = false;          ///< true: the greatest element first
 

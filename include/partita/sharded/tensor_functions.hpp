@@ -82,9 +82,9 @@ struct take_at_labels_operation;
 /// The adjoint of take_at_labels_operation: makes a row of zeros for each element of dy, and puts the element at the
 /// index that is its label.
 struct put_at_labels_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
-  static constexpr std::size_t parameters = 2;       ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 2;       ///< number of data members, each equal on all workers
   known_indices labels;                              ///< the labels of all rows, on every worker
   std::size_t classes;                               ///< the number of classes
 
@@ -104,9 +104,9 @@ struct put_at_labels_operation {
 /// Takes the element of each row at the index that is the row's label. If classes are sharded, the result is a partial
 /// sum: a worker has 0 for labels of classes that it does not hold.
 struct take_at_labels_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
-  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
   known_indices labels;                              ///< the labels of all rows, on every worker
 
   static constexpr partita::rule rule(const shape_span&) { return partita::rule("rc->r").named("pick"); }

@@ -83,7 +83,7 @@ class traced {
 
  private:
   std::shared_ptr<detail::traced_program> program_;  ///< shared by all values of the program
-  value value_;                                      ///< its number in the graph
+  value value_;                                      ///< the number of this value in the graph
   bool is_stopped_;                                  ///< whether it is a constant for differentiation
 };
 

@@ -119,10 +119,10 @@ struct program_class<std::complex<double>, double> {
 template <class R>
 struct typed_element_change {
   virtual ~typed_element_change() = default;
-  virtual real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const = 0;  ///< for operands x
+  virtual real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const = 0;  ///< the result for operands x
 };
 template <class Op, class R>
-struct typed_element_change_of_op : typed_element_change<R> {  ///< by the function `convert` of Op
+struct typed_element_change_of_op : typed_element_change<R> {  ///< computed by Op::convert
   Op op;                                                       ///< which converts its operands
   explicit typed_element_change_of_op(const Op& declared) : op(declared) {}
   real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const override {

@@ -222,7 +222,7 @@ class traced_function {
 
     values_of_one_type(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
         : program(p), arguments(x), values(p.operations().values()) {}
-    void set_argument(std::size_t argument, value v, const sharding& layout) override {
+    void set_argument(std::size_t argument, value v, const sharding& layout) override {  ///< reshards it to layout
       values[v.number] = reshard(arguments[argument], layout);
     }
     /// Chooses the operations that compute wider boxes, if the program is bound with wider windows.
@@ -307,10 +307,10 @@ class traced_function {
   }
 
   std::shared_ptr<detail::traced_program> program_;       ///< shared with copies and with its traced values
-  std::vector<value> inputs_;                             ///< the arguments
+  std::vector<value> inputs_;                             ///< the numbers of the arguments among the values
   value result_;                                          ///< the number of the result among the values
   bool is_result_stopped_ = false;                        ///< whether the result is a constant for differentiation
-  std::optional<std::vector<std::size_t>> gradients_of_;  ///< given to differentiate_by(); none: of all arguments
+  std::optional<std::vector<std::size_t>> gradients_of_;  ///< the arguments given to differentiate_by(); none: all
   mutable std::shared_ptr<const completion> completion_;  ///< null before complete()
 };
 
