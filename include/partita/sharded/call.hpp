@@ -150,6 +150,7 @@ consteval layouts_over_features infer_feature_layouts() {  ///< if Op works over
 /// The layouts of operands and result of an operation that is executed over sharded features; see in_windows.hpp.
 template <class Op, auto... Layout>
 inline constexpr auto feature_layouts = infer_feature_layouts<Op, Layout...>();
+/// The name of the layout of the result among feature_layouts.
 template <class Op, auto... Layout>
 inline constexpr layout_name<layout_text(feature_layouts<Op, Layout...>.result).size()> feature_layout_name =
     make_layout_name<layout_text(feature_layouts<Op, Layout...>.result).size()>(feature_layouts<Op, Layout...>.result);

@@ -56,7 +56,7 @@ struct element_properties {
   detail::integer_support integer_elements = detail::integer_support::allowed;
   std::size_t default_count = 0;     ///< the number of last parameters that a call may omit
   std::array<double, 4> defaults{};  ///< the values of omitted parameters
-  detail::complex_support complex_elements = detail::complex_support::rejected;
+  detail::complex_support complex_elements = detail::complex_support::rejected;  ///< how it treats complex elements
 };
 /// Properties of functions of real numbers, such as exp, which reject integers.
 inline constexpr element_properties real_function{.integer_elements = detail::integer_support::rejected};
@@ -64,6 +64,7 @@ inline constexpr element_properties real_function{.integer_elements = detail::in
 inline constexpr element_properties arithmetic_function{};
 /// Properties of non-decreasing functions, after which pending maxima and minima may be taken.
 inline constexpr element_properties nondecreasing_function{&detail::monotone_rule};
+/// Properties of non-decreasing functions of real numbers, such as exp, which reject integers.
 inline constexpr element_properties nondecreasing_real_function{&detail::monotone_rule,
                                                                 detail::integer_support::rejected};
 PARTITA_FORMER_NAME("use nondecreasing_real_function")

@@ -29,6 +29,7 @@ inline constexpr std::uint32_t mask_without_last = dimension_mask<D...> & ~(std:
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr sharding result_layout =
     layout_after_transform(layout_after_transform(layout_of_name<Layout>, First, First | Then), Then, First | Then);
+/// The name of the result_layout of a transform.
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr layout_name<layout_text(result_layout<Layout, First, Then>).size()> transform_layout_name =
     make_layout_name<layout_text(result_layout<Layout, First, Then>).size()>(result_layout<Layout, First, Then>);

@@ -117,7 +117,7 @@ struct sort_adjoint_operation : line_sort<D> {
   }
 };
 template <std::size_t D>
-struct sort_by_keys_operation : line_sort<D> {
+struct sort_by_keys_operation : line_sort<D> {       ///< values in the order of keys; see its declaration
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the keys
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_values_and_keys<D>(x, "sort by keys"); }

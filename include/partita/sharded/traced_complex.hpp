@@ -31,6 +31,7 @@ struct complex_spec : spec {
 /// placeholder std::complex<double> or double. The program is called and bound like a traced_function.
 template <class Result>
 class traced_function_with_result : public traced_function {
+  /// The element type of the result for arguments of elements T, in their precision.
   template <class T>
   using result_element_type =
       std::conditional_t<detail::is_complex<Result>, std::complex<detail::real_of<T>>, detail::real_of<T>>;
@@ -199,6 +200,7 @@ struct mixed_program_access {
     }
   };
 
+  /// Executes the program in the precision of R, and returns its result.
   template <class R>
   static real_or_complex<R> run(const traced_function& program, const std::vector<real_or_complex<R>>& arguments) {
     values<R> all(program, arguments);
