@@ -28,7 +28,7 @@ template <class T, auto Layout>
 class typed_sharded {
  public:
   using value_type = T;
-  static constexpr const sharding& layout() { return layout_of_name<Layout>; }  ///< on the mesh
+  static constexpr const sharding& layout() { return layout_of_name<Layout>; }  ///< of the whole tensor on its mesh
   static constexpr std::size_t rank() { return layout().rank(); }
   static constexpr auto name = Layout;  ///< the name of the layout
 

@@ -53,7 +53,7 @@ auto call_with_tensor(const X& x, F f) {
 }
 
 template <class R, class X>
-auto reduce_last_dimension(const X& x) {  ///< D stays with extent 1
+auto reduce_last_dimension(const X& x) {  ///< which stays, with extent 1
   return call(reduction_op<R, true, -1>{}, x);
 }
 /// Applies an element function to operands that are aligned at their last dimension.
