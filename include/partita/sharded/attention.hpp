@@ -11,9 +11,9 @@
 
 namespace partita {
 
-struct attention_options {
-  bool causal = false;  ///< query i attends only to keys 0 to i + (keys - queries): the last query to all keys
-  double scale = 0;     ///< the factor of the scores q kᵀ; 0 stands for 1 / sqrt(width)
+struct attention_options {  ///< the options of attention(q, k, v, options)
+  bool causal = false;      ///< query i attends only to keys 0 to i + (keys - queries): the last query to all keys
+  double scale = 0;         ///< the factor of the scores q kᵀ; 0 stands for 1 / sqrt(width)
 };
 
 namespace detail {
@@ -24,7 +24,7 @@ struct mask_later_keys {
   bool masks_scores = true;  ///< true: writes minus infinity into scores; false: writes 0 into cotangents of scores
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::elementwise.named("causal mask")(x); }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< those of x; throws if keys are fewer than queries
     const std::size_t rank = x[0].size();
     if (x[0][rank - 1] < x[0][rank - 2])
       throw shape_error(text("partita::attention: requires at least as many keys as queries to be causal, got ")
@@ -32,7 +32,7 @@ struct mask_later_keys {
     return x[0];
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes this worker's block of y
     const std::size_t rank = x.shape.size();
     const interval queries = x.box[rank - 2], keys = x.box[rank - 1];
     const std::size_t ahead = x.extents[rank - 1] - x.extents[rank - 2];
@@ -42,7 +42,7 @@ struct mask_later_keys {
         for (std::size_t k = keys.start; k < keys.stop; ++k, ++at) y[at] = k > q + ahead ? hidden : x[at];
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {  ///< masks dy: writes 0
     return apply_op(mask_later_keys{false}, dy);
   }
 };

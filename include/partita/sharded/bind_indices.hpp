@@ -54,7 +54,7 @@ struct index_binding {
     return xt::adapt(block.data(), rows * width, xt::no_ownership(), std::array{rows, width});
   }
 };
-using shared_binding = std::shared_ptr<const index_binding>;
+using shared_binding = std::shared_ptr<const index_binding>;  ///< copies of bound_indices and the tape share it
 
 /// A tensor has one copy for each combination of coordinates along the mesh axes that do not shard the tensor. Returns
 /// the number of the copy of which this worker holds a block.
@@ -166,7 +166,7 @@ sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>
 }
 template <class T>
 sharded_tensor<T> take_rows(const shared_binding& b, const sharded_tensor<T>& x,
-                            const char* call = "bound_indices::take(x)") {
+                            const char* call = "bound_indices::take(x)") {  ///< the rows of x at the indices
   return exchange_rows(b, x, true, call);
 }
 /// Returns, for each row, the sum of the updates whose index is the number of this row. This function is the adjoint of
@@ -262,7 +262,7 @@ auto tensor_from_exchange(const index_exchange& exchange, const Numbers& local_e
   return tensor_of<T>(on, layout, extents, std::move(block), number);
 }
 template <class T>
-sharded_tensor<T> reduce_if_partial(const sharded_tensor<T>& x, const char* call) {
+sharded_tensor<T> reduce_if_partial(const sharded_tensor<T>& x, const char* call) {  ///< x, with its pending sums taken
   return x.layout().is_partial() ? reshard_rows(x, x.layout(), call) : x;
 }
 
@@ -306,7 +306,7 @@ shared_binding bind_to_rows(const sharded_tensor<T>& x, const sharded_tensor<I>&
 template <auto... Layout>
 class bound_indices {
  public:
-  explicit bound_indices(detail::shared_binding binding) : binding_(std::move(binding)) {}
+  explicit bound_indices(detail::shared_binding binding) : binding_(std::move(binding)) {}  ///< made by bind_indices
 
   /// Returns the rows of x at the bound indices.
   template <class T>
@@ -323,7 +323,7 @@ class bound_indices {
     else return detail::rejected_call{};
   }
   template <class X>
-  auto take(const X&) const {
+  auto take(const X&) const {  ///< fallback: a compile-time error
     static_assert(detail::dependent_false<X>,
                   "partita::bound_indices::take(x): requires a sharded tensor; values of a traced program use take(x, "
                   "indices, dimensions<0>)");
@@ -340,7 +340,7 @@ class bound_indices {
     return reshard<layout_of_name<LayoutOfX>>(scatter_add(x.run_time_tensor(), updates.run_time_tensor()));
   }
   template <class X, class Updates>
-  auto scatter_add(const X&, const Updates&) const {
+  auto scatter_add(const X&, const Updates&) const {  ///< fallback: a compile-time error
     return reject_updates<X>();
   }
   /// Returns x with the rows at the indices replaced by the updates; updates with equal indices are summed. Cost: two
@@ -355,7 +355,7 @@ class bound_indices {
     return reshard<layout_of_name<LayoutOfX>>(scatter(x.run_time_tensor(), updates.run_time_tensor()));
   }
   template <class X, class Updates>
-  auto scatter(const X&, const Updates&) const {
+  auto scatter(const X&, const Updates&) const {  ///< fallback: a compile-time error
     return reject_updates<X>();
   }
   /// The index exchange that `take` makes; `scatter_add` makes this exchange in the opposite direction.
@@ -363,14 +363,14 @@ class bound_indices {
 
  private:
   template <class X>
-  static detail::rejected_call reject_updates() {
+  static detail::rejected_call reject_updates() {  ///< the compile-time error of scatter and scatter_add
     static_assert(detail::dependent_false<X>,
                   "partita::bound_indices::scatter(x, updates), scatter_add: requires two sharded tensors of one "
                   "element type, both with layouts in their types or both without");
     return {};
   }
 
-  detail::shared_binding binding_;
+  detail::shared_binding binding_;  ///< the rows and the planned exchange; shared by copies
 };
 
 /// Plans an index exchange for tensors whose dimension 0 has the extent and the sharding of dimension 0 of x. The

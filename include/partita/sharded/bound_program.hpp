@@ -36,12 +36,13 @@ namespace partita {
 /// real_and_complex<double> some arguments are real and others complex; see <partita/sharded/traced_complex.hpp>.
 template <class T, class Result>
 class bound_program {
-  using tensor_traits = detail::tensors_of_program<T>;
-  using tensor = typename tensor_traits::tensor;  ///< an argument, or a gradient
+  using tensor_traits = detail::tensors_of_program<T>;  ///< functions and types for tensors of elements T
+  using tensor = typename tensor_traits::tensor;        ///< an argument, or a gradient
 
  public:
-  using value_type = T;
+  using value_type = T;  ///< the element type of arguments and gradients
 
+  /// Binds the program; `gradients_of` are the numbers of the arguments whose gradients are wanted. Collective.
   bound_program(const traced_function& program, const world& everyone,
                 const std::vector<std::size_t>& gradients_of = {}, const schedule_options& options = {})
       : mesh_(detail::bound_mesh::of(everyone, placed_mesh(program.operations().on()))) {
@@ -106,7 +107,7 @@ class bound_program {
 
  private:
   void agree_on_binding(const traced_function& program, const std::vector<std::size_t>& gradients_of,
-                        const schedule_options& options) {
+                        const schedule_options& options) {  ///< throws unless all workers bind the same, and correctly
     hasher all(program.fingerprint());
     all.mix(mesh_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
     all.mix(options.overlap.value_or(false)).mix(options.overlap.value_or(true));
@@ -171,16 +172,16 @@ class bound_program {
     cotangent_.memory = {};
   }
 
-  std::shared_ptr<detail::bound_mesh> mesh_;
-  detail::bound_steps steps_;
-  std::vector<detail::outside_argument> inputs_;
-  detail::outside_argument cotangent_;
-  sharded_tensor<Result> result_;
-  std::vector<tensor> gradients_;
-  std::uint32_t result_block_number_ = 0;
-  std::vector<std::uint32_t> gradient_block_numbers_;
-  std::uint64_t fingerprint_ = 0;  ///< of the program, its mesh and the options of binding
-  bool is_called_ = false;         ///< whether a call was made, with gradients, after which backward() may run once
+  std::shared_ptr<detail::bound_mesh> mesh_;           ///< the mesh of the program, on workers of the world
+  detail::bound_steps steps_;                          ///< recorded by the constructor, executed by each call
+  std::vector<detail::outside_argument> inputs_;       ///< for each argument, its layout and its block in a call
+  detail::outside_argument cotangent_;                 ///< the argument of backward()
+  sharded_tensor<Result> result_;                      ///< of the last call; the next call overwrites it
+  std::vector<tensor> gradients_;                      ///< of the last backward(), in the order of gradients_of
+  std::uint32_t result_block_number_ = 0;              ///< the number of result_'s block in steps_
+  std::vector<std::uint32_t> gradient_block_numbers_;  ///< for each of gradients_, its number in steps_
+  std::uint64_t fingerprint_ = 0;                      ///< of the program, its mesh and the options of binding
+  bool is_called_ = false;  ///< whether a call was made, with gradients, after which backward() may run once
 };
 
 }  // namespace partita

@@ -28,7 +28,7 @@ std::integral_constant<int, 1> kind_of_tensor(const typed_sharded<T, Layout>*);
 template <class T>
 std::integral_constant<int, 2> kind_of_tensor(const sharded_tensor<T>*);
 std::integral_constant<int, 3> kind_of_tensor(const traced*);
-std::integral_constant<int, 0> kind_of_tensor(...);
+std::integral_constant<int, 0> kind_of_tensor(...);  ///< any other type: a plain array
 
 /// The kind of the type X: 0 for a plain array, 1 for a typed tensor, 2 for a run-time tensor, 3 for a traced value.
 template <class X>
@@ -74,7 +74,7 @@ const sharded_tensor<T>& as_run_time(const sharded_tensor<T>& x) {
   return x;
 }
 template <ranked_array X>
-auto as_run_time(const X& x) {
+auto as_run_time(const X& x) {  ///< a tensor without a mesh
   auto block = block_of_array(x);
   const shape_list extents = block.shape;
   return tensor_of(nullptr, sharding(mesh(), rank_of<X>), extents, std::move(block));
@@ -86,7 +86,7 @@ xt::xtensor<T, N> as_array(const sharded_tensor<T>& y) {
 }
 
 template <class X>
-shape_list operand_extents(const X& x) {
+shape_list operand_extents(const X& x) {  ///< of the whole tensor or array
   if constexpr (tensor_value<X>) return x.extents();
   else return shape_of(x);
 }
@@ -94,11 +94,11 @@ shape_list operand_extents(const X& x) {
 /// The layouts of the operands and of the result of an operation, which follow from the types of the operands.
 template <std::size_t N>
 struct inferred_layouts {
-  std::array<sharding, N> operands{};
-  sharding result{};
+  std::array<sharding, N> operands{};  ///< the layouts in which the operation reads its operands
+  sharding result{};                   ///< the layout of the result
 };
 template <class Op, auto... Layout>
-consteval auto infer_layouts() {  ///< by propagation
+consteval auto infer_layouts() {  ///< of operands and result of Op, by propagation
   constexpr std::size_t n = sizeof...(Layout);
   const spec specs[] = {spec(layout_of_name<Layout>, shape_list::filled(layout_of_name<Layout>.rank(), dynamic))...};
   const propagation p = propagate(specs[0].layout.on, Op::rule(shape_span(spec_list(specs, n))), spec_list(specs, n));
@@ -109,7 +109,7 @@ consteval auto infer_layouts() {  ///< by propagation
   return all;
 }
 template <class Op, auto... Layout>
-inline constexpr auto op_layouts = infer_layouts<Op, Layout...>();
+inline constexpr auto op_layouts = infer_layouts<Op, Layout...>();  ///< of Op on operands of these layouts
 
 /// The length of the name of the layout of a result, and the name itself. The type of the name depends on the length
 /// only: g++ 12 fails if a sharding is a template argument of this type.
@@ -117,10 +117,10 @@ template <class Op, auto... Layout>
 inline constexpr std::size_t inferred_name_length = layout_text(op_layouts<Op, Layout...>.result).size();
 template <class Op, auto... Layout>
 inline constexpr layout_name<inferred_name_length<Op, Layout...>> inferred_layout_name =
-    make_layout_name<inferred_name_length<Op, Layout...>>(op_layouts<Op, Layout...>.result);
+    make_layout_name<inferred_name_length<Op, Layout...>>(op_layouts<Op, Layout...>.result);  ///< of the result
 
 template <class Op, std::size_t... Rank>
-consteval std::size_t result_rank() {  ///< of Op on operands of the ranks Rank
+consteval std::size_t result_rank() {  ///< of the result of Op on operands of the ranks Rank
   const shape_list shapes[] = {shape_list::filled(Rank, dynamic)...};
   const shape_span span(shapes, sizeof...(Rank));
   return bind_shapes(Op::rule(span), span).rank(sizeof...(Rank));
@@ -134,7 +134,7 @@ constexpr bool moves_no_elements(const sharding& own_layout, const sharding& rea
   return moved_bytes(from, to, shape_list::filled(own_layout.rank(), 5040), 1) == 0;
 }
 template <class Op, auto... Layout>
-consteval bool operands_need_no_forbidden_move() {
+consteval bool operands_need_no_forbidden_move() {  ///< false: Op would move an operand although its mesh forbids it
   std::size_t i = 0;
   return ((!layout_of_name<Layout>.on.requires_explicit_reshards ||
            moves_no_elements(layout_of_name<Layout>, op_layouts<Op, Layout...>.operands[i++])) &&
@@ -142,7 +142,7 @@ consteval bool operands_need_no_forbidden_move() {
 }
 
 template <class Op, auto... Layout>
-consteval layouts_over_features infer_feature_layouts() {
+consteval layouts_over_features infer_feature_layouts() {  ///< if Op works over sharded features
   const spec specs[] = {spec(layout_of_name<Layout>, shape_list::filled(layout_of_name<Layout>.rank(), dynamic))...};
   const spec_list all(specs, sizeof...(Layout));
   return layouts_of_features<Op>(Op::rule(shape_span(all)), all);
@@ -150,10 +150,12 @@ consteval layouts_over_features infer_feature_layouts() {
 /// The layouts of operands and result of an operation that is executed over sharded features; see in_windows.hpp.
 template <class Op, auto... Layout>
 inline constexpr auto feature_layouts = infer_feature_layouts<Op, Layout...>();
+/// The name of the layout of the result among feature_layouts.
 template <class Op, auto... Layout>
 inline constexpr layout_name<layout_text(feature_layouts<Op, Layout...>.result).size()> feature_layout_name =
     make_layout_name<layout_text(feature_layouts<Op, Layout...>.result).size()>(feature_layouts<Op, Layout...>.result);
 
+/// The layout of the result of run_along_cuts(), and the name of this layout.
 template <class Op, auto Layout>
 inline constexpr sharding result_layout_along_cuts = layout_along_cuts<Op>(layout_of_name<Layout>);
 template <class Op, auto Layout>
@@ -194,7 +196,7 @@ constexpr bool operation_accepts_type() {
 }
 
 template <class Op, class... T, auto... Layout>
-auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
+auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {  ///< applies op to typed tensors
   using element = std::common_type_t<T...>;
   static_assert((std::is_same_v<T, element> && ...),
                 "partita: requires operands of one element type; cast them first, or make complex ones by "
@@ -232,10 +234,10 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {
 }
 
 template <class X>
-using element_of_tensor = typename std::remove_cvref_t<X>::value_type;
+using element_of_tensor = typename std::remove_cvref_t<X>::value_type;  ///< for a traced value, a placeholder
 
 template <class Op, class... X>
-auto trace_call(const Op& op, const X&... x);
+auto trace_call(const Op& op, const X&... x);  ///< adds op to the traced program
 
 /// Applies Op to tensors of any kind. A plain array among the operands becomes a tensor without a mesh.
 template <class Op, class... X>

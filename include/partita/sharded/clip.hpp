@@ -15,7 +15,7 @@ namespace partita {
 template <class X, class Low, class High>  // xtensor's clip for plain arrays is less constrained
   requires(detail::any_tensor<X> && std::is_arithmetic_v<std::remove_cvref_t<Low>> &&
            std::is_arithmetic_v<std::remove_cvref_t<High>>)
-auto clip(X&& x, Low&& lowest, High&& highest) {
+auto clip(X&& x, Low&& lowest, High&& highest) {  ///< limits each element of x to [lowest, highest]
   const auto low = static_cast<double>(lowest), high = static_cast<double>(highest);
   if (!(low <= high))
     throw shape_error("partita::clip(x, low, high): requires low <= high; give the smaller one first");

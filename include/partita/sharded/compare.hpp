@@ -21,7 +21,7 @@ auto greater(L&& l, R&& r, Dims... dims) {
 }
 template <class L, class R, class... Dims>
   requires detail::tensor_operands<L, R>
-auto greater_equal(L&& l, R&& r, Dims... dims) {
+auto greater_equal(L&& l, R&& r, Dims... dims) {  ///< computes l >= r as r <= l
   return less_equal(r, l, dims...);
 }
 

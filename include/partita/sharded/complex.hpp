@@ -101,21 +101,21 @@ sharded_tensor<T> apply_complex_to_real(const sharded_tensor<std::complex<T>>& i
 template <const auto& F>
 struct complex_to_real_function {
   using operand_type = std::complex<double>;  ///< a placeholder for both precisions, as result_type is
-  using result_type = double;
+  using result_type = double;                 ///< a placeholder for float and double
   static constexpr partita::rule rule(const shape_span& shapes) { return elements_op<F>::rule(shapes); }
   template <class T>
-  auto convert(const std::vector<sharded_tensor<T>>& z) const {
+  auto convert(const std::vector<sharded_tensor<T>>& z) const {  ///< F of the tensor z[0], with real elements
     return apply_complex_to_real<F>(z[0]);
   }
 };
-struct real_to_complex_function {  ///< to_complex in a traced program
-  using operand_type = double;     ///< a placeholder for both precisions, as result_type is
-  using result_type = std::complex<double>;
-  static constexpr partita::rule rule(const shape_span& shapes) {
+struct real_to_complex_function {            ///< to_complex in a traced program
+  using operand_type = double;               ///< a placeholder for both precisions, as result_type is
+  using result_type = std::complex<double>;  ///< a placeholder for both precisions
+  static constexpr partita::rule rule(const shape_span& shapes) {  ///< the sharding rule for operands of these shapes
     return operation{"to_complex", element_functions::additive_complex_properties.rule, {}}(shapes);
   }
   template <class T>
-  auto convert(const std::vector<sharded_tensor<T>>& parts) const {
+  auto convert(const std::vector<sharded_tensor<T>>& parts) const {  ///< the real and, if given, the imaginary parts
     return join_parts<T>(parts);
   }
 };
@@ -135,11 +135,11 @@ auto real_function_call(const traced_complex& z) {
   return trace_element_change(complex_to_real_function<F>{}, z);
 }
 template <const auto& F, ranked_array X>
-auto real_function_call(const X& z) {
+auto real_function_call(const X& z) {  ///< for a plain array
   return as_array<rank_of<X>>(apply_complex_to_real<F>(as_run_time(z)));
 }
 
-inline void require_equal_parts(const shape_list& a, const shape_list& b) {
+inline void require_equal_parts(const shape_list& a, const shape_list& b) {  ///< throws if a and b differ as extents
   if (!(a == b))
     throw shape_error(text("partita::to_complex(re, im): requires tensors of equal extents, got ")
                       << a << " and " << b << "; reshape one of them");
@@ -180,19 +180,19 @@ auto real(X&& z) {
 }
 template <class X>
   requires detail::any_tensor<X>
-auto imag(X&& z) {
+auto imag(X&& z) {  ///< the imaginary part of each element; see real
   static_assert(detail::complex_tensor<X>, "partita::imag(z): requires complex elements; x itself is real");
   if constexpr (detail::complex_tensor<X>) return detail::real_function_call<element_functions::imaginary_part>(z);
   else return detail::rejected_call{};
 }
 template <class X>
   requires(detail::tensor_value<X> && detail::complex_tensor<X>)
-auto abs(X&& z) {
+auto abs(X&& z) {  ///< the absolute value of each element; see real
   return detail::real_function_call<element_functions::absolute_value>(z);
 }
 template <class X>
   requires detail::any_tensor<X>
-auto angle(X&& z) {
+auto angle(X&& z) {  ///< the angle of each element in (-pi, pi]; see real
   static_assert(detail::complex_tensor<X>, "partita::angle(z): requires complex elements; to_complex(x) makes them");
   if constexpr (detail::complex_tensor<X>) return detail::real_function_call<element_functions::angle_of>(z);
   else return detail::rejected_call{};
@@ -229,7 +229,7 @@ auto to_complex(const typed_sharded<T, A>& re, const typed_sharded<T, B>& im) {
 }
 template <class X>
   requires(detail::tensor_kind<X> == 3 && detail::real_tensor<X>)
-auto to_complex(const X& re) {
+auto to_complex(const X& re) {  ///< of a traced value; the imaginary parts are 0
   return detail::trace_element_change(detail::real_to_complex_function(), re);
 }
 template <class X, class Y>
@@ -260,7 +260,7 @@ PARTITA_FALLBACK_OVERLOAD(to_complex) {
 template <class C, class A, class B>
   requires(detail::where_operands<C, A, B> && detail::real_tensor<C> &&
            (detail::complex_tensor<A> || detail::complex_tensor<B>))
-auto where(C&& condition, A&& a, B&& b) {
+auto where(C&& condition, A&& a, B&& b) {  ///< elements of a where the condition is not 0, elsewhere of b
   return where(to_complex(condition), a, b);
 }
 template <ranked_array C, class A, class B>

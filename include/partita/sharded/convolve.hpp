@@ -13,29 +13,29 @@ namespace partita {
 /// block.
 template <std::size_t D>
 struct convolve_options {
-  per_dimension<D> stride = 1;
-  per_dimension<D> padding{};  ///< the number of zero cells before and after x, along each feature dimension
-  per_dimension<D> dilation = 1;
+  per_dimension<D> stride = 1;    ///< the distance between neighbouring windows, in cells of x
+  per_dimension<D> padding{};     ///< the number of zero cells before and after x, along each feature dimension
+  per_dimension<D> dilation = 1;  ///< the distance between neighbouring elements of a filter, in cells of x
 };
 /// The options of a transposed convolution. `output_padding`, a number below the stride, adds cells at the end of the
 /// result along each feature dimension.
 template <std::size_t D>
 struct convolve_transposed_options {
-  per_dimension<D> stride = 1;
-  per_dimension<D> padding{};
-  per_dimension<D> output_padding{};
-  per_dimension<D> dilation = 1;
+  per_dimension<D> stride = 1;        ///< the distance in y between the filters of neighbouring cells of x
+  per_dimension<D> padding{};         ///< the number of cells that are cut off before and after y
+  per_dimension<D> output_padding{};  ///< the number of cells that are added after y; see above
+  per_dimension<D> dilation = 1;      ///< the distance between neighbouring elements of a filter, in cells of y
 };
 
 namespace detail {
 
 template <std::size_t D, class X>
-consteval bool has_feature_rank() {
+consteval bool has_feature_rank() {  ///< whether X has rank D + 2, or a rank known only at run time
   return static_rank<X>() == D + 2 || static_rank<X>() == dynamic;
 }
 
 template <std::size_t D>
-void require_features(const char* call, const shape_list& x, const shape_list& w) {
+void require_features(const char* call, const shape_list& x, const shape_list& w) {  ///< throws unless of rank D + 2
   if (x.size() != D + 2 || w.size() != D + 2)
     throw shape_error(text(call) << ": requires images batch x channels x " << D << " features and filters out x in x "
                                  << D << " features, got " << x << " and " << w);

@@ -16,15 +16,15 @@ namespace detail {
 template <class R, std::size_t D>
 struct cumulative {
   using carried = R;                                             ///< the reduction that combines the totals of blocks
-  static constexpr bool on_integers = true;                      ///< also in traced programs
+  static constexpr bool on_integers = true;                      ///< accepts integers, also in traced programs
   static constexpr std::uint32_t along = std::uint32_t{1} << D;  ///< a bit for the dimension along which it works
-  static constexpr std::size_t parameters = 1;                   ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;                   ///< number of data members, each equal on all workers
   bool reversed_order = false;  ///< true: combines each element with all elements after it, not before it
 
-  explicit cumulative(bool reversed = false) : reversed_order(reversed) {}
-  bool carries_backwards() const { return reversed_order; }
+  explicit cumulative(bool reversed = false) : reversed_order(reversed) {}  ///< true: combines from the last element on
+  bool carries_backwards() const { return reversed_order; }  ///< true: totals go from later to earlier blocks
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< y without totals of other blocks
     carried_lines(x.shape, D, carried_number_count<R>(), reversed_order).scan_lines<R>(x.memory, y.memory);
   }
 };
@@ -34,7 +34,7 @@ struct cumulative {
 struct recurrence {
   static constexpr std::size_t tuple_size = 2;  ///< a and b, or a cumulative product and h
   template <class T>
-  static constexpr std::array<T, 2> identity() {
+  static constexpr std::array<T, 2> identity() {  ///< the neutral element: a = 1, b = 0
     return {T(1), T(0)};
   }
   template <class T>
@@ -44,10 +44,10 @@ struct recurrence {
   }
 };
 template <std::size_t D>
-struct recurrence_operation : cumulative<recurrence, D> {  ///< along dimension D
-  static constexpr bool is_linear = false;
+struct recurrence_operation : cumulative<recurrence, D> {  ///< solves the recurrence along dimension D
+  static constexpr bool is_linear = false;                 ///< pending sums of the operand are taken first
   using cumulative<recurrence, D>::cumulative;
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     return rules::along({0, static_cast<std::ptrdiff_t>(D)}).named("recurrence")(x);
   }
 };
@@ -58,19 +58,20 @@ inline constexpr element_function is_earlier_extreme{"comes from before", arithm
                                                      no_derivative()};
 
 template <class R, std::size_t D>
-struct cumulative_operation : cumulative<R, D> {  ///< cumsum, cumprod, cummax or cummin
+struct cumulative_operation : cumulative<R, D> {  ///< cumsum, cumprod, cummax or cummin, depending on R
+  /// Whether pending sums stay pending, as for sums, and whether elements may be complex, as for sums and products.
   static constexpr bool is_linear = is_linear_reduction<R>, on_complex = is_linear || std::is_same_v<R, product_t>;
   static constexpr std::uint32_t adjoint_reads = is_linear ? 0 : 3;  ///< bit mask: nothing, or x and y
   using cumulative<R, D>::cumulative;
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     return rules::along({static_cast<std::ptrdiff_t>(D)}, 1, is_linear).named(name())(x);
   }
   /// For sums, dx[k] is the sum of dy from k on. For other reductions y[k] depends on x[k] by a factor, and on y[k - 1]
   /// by the factor passed[k], so dx[k] = factor (dy[k] + passed[k + 1] (dy[k + 1] + passed[k + 2] (…))). The formula
   /// divides by no element, so elements may be 0.
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X& y) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X& y) const {  ///< the cotangent of the operand
     using T = typename X::value_type;
     const std::size_t n = dy.extents()[D];
     if constexpr (is_linear) {
@@ -90,7 +91,7 @@ struct cumulative_operation : cumulative<R, D> {  ///< cumsum, cumprod, cummax o
   }
 
  private:
-  static constexpr const char* name() {
+  static constexpr const char* name() {  ///< of the operation, for messages and logs
     return is_linear                      ? "cumsum"
            : std::is_same_v<R, product_t> ? "cumprod"
            : std::is_same_v<R, maximum_t> ? "cummax"
@@ -107,7 +108,7 @@ struct cumulative_operation : cumulative<R, D> {  ///< cumsum, cumprod, cummax o
 };
 
 template <class R, class X, std::size_t D>
-auto cumulative_call(const X& x) {
+auto cumulative_call(const X& x) {  ///< checks the types, and applies the operation
   constexpr bool takes = tensor_kind<X> == 3 || can_reduce_elements<R, element_of_tensor<X>>;
   static_assert(takes,
                 "partita::cumprod, cummax and cummin(x, dimensions<d>): require elements that have products, or "
@@ -133,17 +134,17 @@ auto cumsum(const X& x, dimensions_t<D>) {
   return detail::cumulative_call<sum_t, X, D>(x);
 }
 template <detail::any_tensor X, std::size_t D>
-auto cumprod(const X& x, dimensions_t<D>) {
+auto cumprod(const X& x, dimensions_t<D>) {  ///< the product of all elements up to and including each
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cumprod(x, dimensions<d>)"));
   return detail::cumulative_call<product_t, X, D>(x);
 }
 template <detail::any_tensor X, std::size_t D>
-auto cummax(const X& x, dimensions_t<D>) {
+auto cummax(const X& x, dimensions_t<D>) {  ///< the largest element up to and including each
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cummax(x, dimensions<d>)"));
   return detail::cumulative_call<maximum_t, X, D>(x);
 }
 template <detail::any_tensor X, std::size_t D>
-auto cummin(const X& x, dimensions_t<D>) {
+auto cummin(const X& x, dimensions_t<D>) {  ///< the smallest element up to and including each
   static_assert(detail::has_dimensions<X, D>, PARTITA_REQUIRES_DIMENSION("partita::cummin(x, dimensions<d>)"));
   return detail::cumulative_call<minimum_t, X, D>(x);
 }

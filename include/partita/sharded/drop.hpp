@@ -11,16 +11,16 @@
 namespace partita {
 namespace detail {
 
-struct drop_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+struct drop_operation {                              ///< dropout as an operation; see apply_dropout()
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads dy only
-  static constexpr std::size_t parameters = 2;       ///< the number of data members, equal on all workers
-  dropout_options options;
-  std::uint64_t step;  ///< the number of the training step, for a new mask in each step
+  static constexpr std::size_t parameters = 2;       ///< number of data members, each equal on all workers
+  dropout_options options;                           ///< the probability that an element is set to 0, and the seed
+  std::uint64_t step;                                ///< the number of the training step, for a new mask in each step
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::add(x).named("drop"); }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes this worker's block of y
     const T scale = static_cast<T>(options.probability < 1 ? 1 / (1 - options.probability) : 0);
     random_words words(options.seed, step);
     const std::size_t rank = y.shape.size(), row = rank == 0 ? 1 : y.shape[rank - 1];
@@ -38,7 +38,7 @@ struct drop_operation {
     }
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {  ///< applies the same mask to dy
     return apply_op(*this, dy);
   }
 };
@@ -59,7 +59,7 @@ auto apply_dropout(const X& x, const dropout_options& options, std::uint64_t ste
 }
 template <class X>
 PARTITA_FORMER_NAME("use apply_dropout")
-auto drop(const X& x, const dropout_options& options, std::uint64_t step) {
+auto drop(const X& x, const dropout_options& options, std::uint64_t step) {  ///< the former name of apply_dropout
   return apply_dropout(x, options, step);
 }
 

@@ -20,10 +20,10 @@ struct einsum_notation {
   }
 };
 template <auto Notation>
-struct einsum_op {
+struct einsum_op {                                   ///< the operation that a notation describes
   static constexpr bool uses_matrix_product = true;  ///< so that a bound operation sets the product of BLAS
   static constexpr partita::rule rule(const shape_span&) { return partita::rule(Notation.letters).named("einsum"); }
-  applied_operation make_applied_operation(const partita::rule& r) const {
+  applied_operation make_applied_operation(const partita::rule& r) const {  ///< r, and the loops that compute blocks
     return {r, r.operand_count == 1 ? block_work::sum_or_repeat : block_work::product};
   }
 };
@@ -32,7 +32,7 @@ struct einsum_op {
 enum class einsum_fault { none, notation, number_of_tensors, dimensions, unknown_letter, repeated_letter };
 
 template <class X>
-consteval bool can_have_rank(std::size_t rank, bool is_minimum) {
+consteval bool can_have_rank(std::size_t rank, bool is_minimum) {  ///< whether X may have this rank, or more
   constexpr std::size_t rank_of_x = static_rank<X>();
   return rank_of_x == dynamic || (is_minimum ? rank_of_x >= rank : rank_of_x == rank);
 }
@@ -50,7 +50,7 @@ constexpr bool has_plain_letters(const rule& r) {
   return true;
 }
 template <auto Notation, class... X>
-consteval einsum_fault fault_of_einsum() {
+consteval einsum_fault fault_of_einsum() {  ///< the first fault that is found, or none
   rule read;
   if (notation_reader{Notation.letters, read}.parse() != nullptr) return einsum_fault::notation;
   if (read.operand_count != sizeof...(X) || read.result_count != 1) return einsum_fault::number_of_tensors;

@@ -25,9 +25,9 @@ enum class complex_support : std::uint8_t { rejected, holomorphic, complex_deriv
 /// third operand, and 8 for the result.
 template <unsigned Reads, operation::rule_maker Rule, class Function>
 struct element_derivative {
-  static constexpr unsigned read_mask = Reads;
-  static constexpr operation::rule_maker rule = Rule;  ///< of the derivative as an operation
-  using function = Function;
+  static constexpr unsigned read_mask = Reads;         ///< the values that it reads, as bits
+  static constexpr operation::rule_maker rule = Rule;  ///< the rule of the derivative as an operation
+  using function = Function;                           ///< of the cotangent and of the values that it reads
 };
 
 /// The number of arguments that the function Value has after its operands: the parameters.
@@ -38,7 +38,7 @@ constexpr std::size_t count_parameters() {
   else return 0;
 }
 template <class Value, std::size_t... I>
-constexpr std::size_t parameter_count_of(std::index_sequence<I...>) {
+constexpr std::size_t parameter_count_of(std::index_sequence<I...>) {  ///< for sizeof...(I) operands
   return count_parameters<Value, decltype(static_cast<double>(I))...>();
 }
 
@@ -56,7 +56,7 @@ struct element_properties {
   detail::integer_support integer_elements = detail::integer_support::allowed;
   std::size_t default_count = 0;     ///< the number of last parameters that a call may omit
   std::array<double, 4> defaults{};  ///< the values of omitted parameters
-  detail::complex_support complex_elements = detail::complex_support::rejected;
+  detail::complex_support complex_elements = detail::complex_support::rejected;  ///< how it treats complex elements
 };
 /// Properties of functions of real numbers, such as exp, which reject integers.
 inline constexpr element_properties real_function{.integer_elements = detail::integer_support::rejected};
@@ -64,6 +64,7 @@ inline constexpr element_properties real_function{.integer_elements = detail::in
 inline constexpr element_properties arithmetic_function{};
 /// Properties of non-decreasing functions, after which pending maxima and minima may be taken.
 inline constexpr element_properties nondecreasing_function{&detail::monotone_rule};
+/// Properties of non-decreasing functions of real numbers, such as exp, which reject integers.
 inline constexpr element_properties nondecreasing_real_function{&detail::monotone_rule,
                                                                 detail::integer_support::rejected};
 PARTITA_FORMER_NAME("use nondecreasing_real_function")
@@ -99,7 +100,7 @@ constexpr element_properties with_defaults(element_properties of, Number... numb
 /// `derivative_from<3>` reads the first two operands, and `derivative_from<8>` reads the result.
 template <unsigned Reads, operation::rule_maker Rule = Reads == 0 ? &detail::additive_rule : &detail::divide_rule,
           class Function>
-constexpr detail::element_derivative<Reads, Rule, Function> derivative_from(Function) {
+constexpr detail::element_derivative<Reads, Rule, Function> derivative_from(Function) {  ///< reads the values in Reads
   return {};
 }
 /// Makes the derivative of a function y of one operand x. The derivative reads x (derivative_from_x), y
@@ -109,31 +110,31 @@ constexpr auto derivative_from_x(Function f) {
   return derivative_from<1>(f);
 }
 template <class Function>
-constexpr auto derivative_from_y(Function f) {
+constexpr auto derivative_from_y(Function f) {  ///< reads the result y and dy
   return derivative_from<8>(f);
 }
 template <class Function>
-constexpr auto derivative_from_cotangent(Function f) {
+constexpr auto derivative_from_cotangent(Function f) {  ///< reads only dy
   return derivative_from<0>(f);
 }
 template <unsigned Reads, class Function>
 PARTITA_FORMER_NAME("use derivative_from")
-constexpr auto reading(Function f) {
+constexpr auto reading(Function f) {  ///< the former name of derivative_from
   return derivative_from<Reads>(f);
 }
 template <class Function>
 PARTITA_FORMER_NAME("use derivative_from_cotangent")
-constexpr auto reading_nothing(Function f) {
+constexpr auto reading_nothing(Function f) {  ///< the former name of derivative_from_cotangent
   return derivative_from_cotangent(f);
 }
 template <class Function>
 PARTITA_FORMER_NAME("use derivative_from_x")
-constexpr auto reading_x(Function f) {
+constexpr auto reading_x(Function f) {  ///< the former name of derivative_from_x
   return derivative_from_x(f);
 }
 template <class Function>
 PARTITA_FORMER_NAME("use derivative_from_y")
-constexpr auto reading_y(Function f) {
+constexpr auto reading_y(Function f) {  ///< the former name of derivative_from_y
   return derivative_from_y(f);
 }
 /// The derivative of a function whose cotangent is passed to the operand unchanged.
@@ -166,10 +167,10 @@ struct element_function {
   static constexpr std::size_t parameters = detail::parameter_count_of<Value>(std::make_index_sequence<operands>());
   using value = Value;  ///< the type of the function of elements
   template <std::size_t I>
-  using derivative = std::tuple_element_t<I, std::tuple<Derivative...>>;
+  using derivative = std::tuple_element_t<I, std::tuple<Derivative...>>;  ///< with respect to operand I
 
-  const char* name;
-  element_properties properties;
+  const char* name;               ///< of the function, for messages and logs
+  element_properties properties;  ///< its rule, and which elements it accepts
 
   constexpr element_function(const char* name_text, const element_properties& with, Value, Derivative...)
       : name(name_text), properties(with) {}
@@ -200,19 +201,19 @@ constexpr std::size_t read_value_count(unsigned reads) {
   return n;
 }
 template <const auto& F, std::size_t I>
-using derivative_of = typename std::remove_cvref_t<decltype(F)>::template derivative<I>;
+using derivative_of = typename std::remove_cvref_t<decltype(F)>::template derivative<I>;  ///< of F, by operand I
 
 /// The name of the derivative of an element function: "gradient of " and the name of the function.
 struct gradient_name {
-  char letters[rule::most_letters + 1] = "gradient of ";
+  char letters[rule::most_letters + 1] = "gradient of ";  ///< cut off if it is too long
   constexpr explicit gradient_name(const char* of) {
     for (std::size_t k = 12; k < rule::most_letters && *of != '\0'; ++k) letters[k] = *of++;
   }
 };
 template <const auto& F>
-inline constexpr gradient_name name_of_gradient{F.name};
+inline constexpr gradient_name name_of_gradient{F.name};  ///< for messages and logs
 template <const auto& F, std::size_t I, class Function, std::size_t... Operand>
-constexpr auto gradient_function(std::index_sequence<Operand...>) {
+constexpr auto gradient_function(std::index_sequence<Operand...>) {  ///< of dy and of the values that it reads
   return element_function(name_of_gradient<F>.letters, {derivative_of<F, I>::rule}, Function(),
                           (static_cast<void>(Operand), no_derivative())...);
 }
@@ -232,7 +233,7 @@ struct conjugated_function {
 
  private:
   template <class V>
-  static constexpr V conjugate(V x) {
+  static constexpr V conjugate(V x) {  ///< x itself if x is real
     if constexpr (std::is_arithmetic_v<V>) return x;
     else return V(x.real(), -x.imag());
   }

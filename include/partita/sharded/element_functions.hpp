@@ -253,7 +253,7 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
 
 namespace element_functions {
 
-inline constexpr element_function clip{"clip",
+inline constexpr element_function clip{"clip",  ///< x, limited to [low, high]
                                        {&detail::monotone_rule, detail::integer_support::parameters_converted},
                                        [](auto x, auto low, auto high) { return x < low    ? low
                                                                                 : x > high ? high

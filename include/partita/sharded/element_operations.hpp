@@ -32,7 +32,7 @@ namespace partita {
 namespace detail {
 
 template <class X>
-consteval std::size_t rank_of_operand() {
+consteval std::size_t rank_of_operand() {  ///< 0 for a number
   if constexpr (any_tensor<X>) return static_rank<X>();
   else return 0;
 }
@@ -118,7 +118,7 @@ auto apply_to_elements(const std::array<double, std::remove_cvref_t<decltype(F)>
 }
 template <const auto& F, class... X>
   requires(detail::any_tensor<X> && ...)
-auto apply_to_elements(const X&... x) {
+auto apply_to_elements(const X&... x) {  ///< for an F without parameters
   return apply_to_elements<F>({}, x...);
 }
 

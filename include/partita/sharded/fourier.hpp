@@ -29,6 +29,7 @@ inline constexpr std::uint32_t mask_without_last = dimension_mask<D...> & ~(std:
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr sharding result_layout =
     layout_after_transform(layout_after_transform(layout_of_name<Layout>, First, First | Then), Then, First | Then);
+/// The name of the result_layout of a transform.
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr layout_name<layout_text(result_layout<Layout, First, Then>).size()> transform_layout_name =
     make_layout_name<layout_text(result_layout<Layout, First, Then>).size()>(result_layout<Layout, First, Then>);
@@ -80,7 +81,7 @@ auto real_transform_call(const char* name, const X& x, bool sine, std::size_t ty
   }
 }
 template <std::size_t... D, class X>
-auto rfft_call(const X& x, fourier_norm norm) {
+auto rfft_call(const X& x, fourier_norm norm) {  ///< halves the spectrum along the last of D
   constexpr std::uint32_t all = dimension_mask<D...>, others = mask_without_last<D...>;
   constexpr std::size_t last = last_of<D...>;
   require_transform("rfft", operand_extents(x), {D...});
@@ -98,7 +99,7 @@ auto rfft_call(const X& x, fourier_norm norm) {
   }
 }
 template <std::size_t... D, class X>
-auto irfft_call(const X& x, std::size_t n, fourier_norm norm) {
+auto irfft_call(const X& x, std::size_t n, fourier_norm norm) {  ///< gives n real numbers along the last of D
   constexpr std::uint32_t all = dimension_mask<D...>, others = mask_without_last<D...>;
   constexpr std::size_t last = last_of<D...>;
   require_transform("irfft", operand_extents(x), {D...});
@@ -136,7 +137,7 @@ auto fft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backw
   else return detail::rejected_call{};
 }
 template <detail::any_tensor X, std::size_t... D>
-auto ifft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {
+auto ifft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {  ///< the inverse of fft
   constexpr bool takes = detail::complex_tensor<X> && sizeof...(D) > 0 && detail::has_dimensions<X, D...>;
   static_assert(takes,
                 "partita::ifft(z, dimensions<...>): requires complex elements and dimensions that z has, each once");

@@ -115,7 +115,7 @@ auto take_along_axis(const typed_sharded<T, Layout>& x, const typed_sharded<I, L
       detail::take_along(x.run_time_tensor(), indices.run_time_tensor(), D));
 }
 template <ranked_array X, ranked_array Indices, std::size_t D>
-auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {
+auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {  ///< for plain arrays
   static_assert(rank_of<X> == rank_of<Indices> && D < rank_of<X>,
                 "partita::take_along_axis(x, indices, dimensions<D>): requires x and indices of one rank above D");
   if constexpr (rank_of<X> == rank_of<Indices> && D < rank_of<X>)
@@ -160,7 +160,7 @@ auto gather_nd(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutO
   }
 }
 template <std::size_t K, ranked_array X, ranked_array Indices>
-auto gather_nd(const X& x, const Indices& indices) {
+auto gather_nd(const X& x, const Indices& indices) {  ///< for plain arrays
   constexpr bool fits = K > 0 && K <= rank_of<X> && rank_of<Indices> > 0;
   static_assert(fits, "partita::gather_nd<K>(x, indices): requires x of rank K or more, and indices of rank 1 or more");
   if constexpr (fits)
@@ -203,7 +203,7 @@ auto add_along_axis(const X& x, const Indices& indices, const Updates& updates, 
 }
 template <class X, class Indices, class Updates, std::size_t D>
   requires detail::arrays_or_tensors<X, Indices, Updates>
-auto put_along_axis(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {
+auto put_along_axis(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {  ///< sets elements
   static_assert(detail::has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::put_along_axis(x, indices, updates, dimensions<d>)"));
   if constexpr (detail::has_dimensions<X, D>)
@@ -227,7 +227,7 @@ auto scatter_add_nd(const X& x, const Indices& indices, const Updates& updates) 
 }
 template <std::size_t K, class X, class Indices, class Updates>
   requires detail::arrays_or_tensors<X, Indices, Updates>
-auto scatter_nd(const X& x, const Indices& indices, const Updates& updates) {
+auto scatter_nd(const X& x, const Indices& indices, const Updates& updates) {  ///< replaces the rows at the indices
   static_assert(K > 0, "partita::scatter_nd<K>(x, indices, updates): requires K of 1 or more");
   return detail::apply_updates<true>(detail::scatter_add_nd_operation<K>{detail::leading_extents<K>(x, "scatter_nd")},
                                      "scatter_nd", x, indices, updates);

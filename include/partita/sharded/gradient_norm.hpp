@@ -65,7 +65,7 @@ PARTITA_DECL void require_limit(const char* call, double most);
 inline double clipping_factor(double norm, double most) { return norm > most ? most / norm : 1; }
 
 template <class X>
-void scale_elements(X& x, double factor) {
+void scale_elements(X& x, double factor) {  ///< multiplies this worker's block by factor
   if (factor == 1) return;
   auto* const elements = x.data();
   const std::size_t n = x.size();

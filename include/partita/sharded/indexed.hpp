@@ -50,20 +50,20 @@ void require_representable_indices(const shape_list& extents, const char* call) 
                         << ", got extents " << extents << " and dimension " << D << "; cast x to double");
 }
 
-struct one_hot_operation {
+struct one_hot_operation {                                       ///< labels -> rows with 1 at the label; see one_hot()
   static constexpr bool on_integers = true, on_complex = false;  ///< accepts integers, rejects complex elements
   static constexpr std::uint32_t adjoint_reads = 0;              ///< bit mask; 0: the adjoint reads extents only
-  static constexpr std::size_t parameters = 1;                   ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;                   ///< number of data members, each equal on all workers
   std::size_t classes;                                           ///< the number of classes
 
   static constexpr partita::rule rule(const shape_span& x) { return rules::one_hot(dynamic)(x); }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< those of x, then classes
     shape_list y = x[0];
     y.push_back(classes);
     return y;
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes this worker's block of y
     const interval own = y.box[y.box.size() - 1];
     for (std::size_t k = 0; k < x.size(); ++k) {
       const std::size_t label = index_of_element(x[k], classes);
@@ -71,19 +71,19 @@ struct one_hot_operation {
     }
   }
   template <class X>
-  X adjoint(std::size_t, const X&, const X&, const X&) const {
+  X adjoint(std::size_t, const X&, const X&, const X&) const {  ///< the cotangent of the operand
     return {};  // the operation is piecewise constant, so its derivative is 0
   }
 };
 
 template <std::size_t D, bool Least = false>
-struct argmax_operation {
+struct argmax_operation {                                        ///< true: the operation is argmin
   static constexpr bool on_integers = true, on_complex = false;  ///< accepts integers, rejects complex elements
   static constexpr std::uint32_t adjoint_reads = 0;              ///< bit mask; 0: the adjoint reads extents only
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {     ///< the sharding rule for operands of these shapes
     return rules::argmax({static_cast<std::ptrdiff_t>(D)}).named(Least ? "argmin" : "argmax")(x);
   }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< those of x without D; throws if D has no element
     shape_list y;
     for (std::size_t d = 0; d < x[0].size(); ++d)
       if (d != D) y.push_back(x[0][d]);
@@ -93,7 +93,7 @@ struct argmax_operation {
     return y;
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes this worker's block of y
     const dimension_loops n(x.shape, D);
     for (std::size_t o = 0; o < n.outer; ++o)
       for (std::size_t i = 0; i < n.inner; ++i) {
@@ -107,7 +107,7 @@ struct argmax_operation {
       }
   }
   template <class X>
-  X adjoint(std::size_t, const X&, const X&, const X&) const {
+  X adjoint(std::size_t, const X&, const X&, const X&) const {  ///< none: piecewise constant
     return {};
   }
 };

@@ -28,13 +28,13 @@ namespace detail {
 /// The target of each class for each label: the weight of the class, times the share of the label that the class gets
 /// by label smoothing.
 struct class_targets {
-  static constexpr std::size_t ignored = ~std::size_t{0};  ///< in place of a class number
+  static constexpr std::size_t ignored = ~std::size_t{0};  ///< in place of the class number of an ignored label
   std::shared_ptr<const std::vector<std::size_t>> labels;  ///< class numbers in C order, or `ignored`
-  std::shared_ptr<const std::vector<double>> weights;      ///< one for each class
+  std::shared_ptr<const std::vector<double>> weights;      ///< one weight for each class
   double smoothing = 0;                                    ///< the share of a label that is spread over all classes
-  shape_list label_extents{};
+  shape_list label_extents{};                              ///< those of the scores without the classes
 
-  double target_of(std::size_t label, std::size_t c) const {
+  double target_of(std::size_t label, std::size_t c) const {  ///< the target of class c for this label
     const double share = smoothing / static_cast<double>(weights->size());
     return label == ignored ? 0 : (*weights)[c] * ((label == c ? 1 - smoothing : 0) + share);
   }
@@ -44,7 +44,7 @@ struct class_targets {
     for (const std::size_t label : *labels) sum += label == ignored ? 0 : (*weights)[label];
     return sum;
   }
-  std::uint64_t fingerprint() const {
+  std::uint64_t fingerprint() const {  ///< a hash, by which workers compare their calls
     return hasher().mix(*labels).mix(*weights).mix(smoothing).mix(label_extents).value();
   }
 };
@@ -70,10 +70,10 @@ template <std::size_t D>
 struct weigh_classes_adjoint_operation {
   static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
-  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
-  class_targets targets;
+  static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
+  class_targets targets;                             ///< of all labels, on every worker
 
-  static constexpr partita::rule rule(const shape_span& dy) {
+  static constexpr partita::rule rule(const shape_span& dy) {  ///< the sharding rule for operands of these shapes
     partita::rule r;
     const separate_factors f(r, dy[0]);
     r.begin_operand();
@@ -86,14 +86,14 @@ struct weigh_classes_adjoint_operation {
     if (dy[0].size() == D) add_open_dimension(r);
     return r.complete().named("gradient of cross_entropy");
   }
-  shape_list result_extents(const shape_span& dy) const {
+  shape_list result_extents(const shape_span& dy) const {  ///< those of dy with the classes
     shape_list x;
     for (std::size_t d = 0; d <= dy[0].size(); ++d)
       x.push_back(d == D ? targets.weights->size() : dy[0][d < D ? d : d - 1]);
     return x;
   }
   template <class T>
-  void local(const tensor_part<const T>& dy, const tensor_part<T>& x) const {
+  void local(const tensor_part<const T>& dy, const tensor_part<T>& x) const {  ///< computes this worker's block of x
     for_each_target<D>(targets, x, [&](std::size_t k, std::size_t j, double target) {
       x[k] = target == 0 ? T(0) : static_cast<T>(static_cast<T>(target) * dy[j]);
     });
@@ -105,14 +105,14 @@ template <std::size_t D>
 struct weigh_classes_operation {
   static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
-  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
-  class_targets targets;
+  static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
+  class_targets targets;                             ///< of all labels, on every worker
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     return rules::sum({static_cast<std::ptrdiff_t>(D)}).named("cross_entropy")(x);
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes this worker's summand of y
     for (T& element : y) element = T(0);
     for_each_target<D>(targets, x, [&](std::size_t k, std::size_t j, double target) {
       if (target != 0) y[j] += static_cast<T>(target) * x[k];
@@ -120,7 +120,7 @@ struct weigh_classes_operation {
   }
   /// Computes dx in the layout of x, so that the classes of dx are sharded as the classes of x are.
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {  ///< the cotangent of the operand
     using T = typename X::value_type;
     const sharding there = layout_of(x.layout().without_partials());
     sharding places(there.on, there.rank() - 1);

@@ -11,7 +11,7 @@ namespace partita {
 /// model". The mesh, followed by '!' if it forbids implicit reshards, comes before the layout.
 template <std::size_t Letters>
 struct layout_name {
-  char characters[Letters + 1]{};
+  char characters[Letters + 1]{};  ///< the text and a final 0
 
   friend constexpr bool operator==(const layout_name&, const layout_name&) = default;
 };
@@ -38,7 +38,7 @@ class layout_reader {
  public:
   constexpr explicit layout_reader(const layout_name<Letters>& name) : next_(name.characters) {}
 
-  constexpr sharding read() {
+  constexpr sharding read() {  ///< the sharding that the text describes; may be called once
     mesh m;
     while (*next_ != ' ') {
       char axis_name[axis::most_letters + 1]{};
@@ -79,11 +79,11 @@ class layout_reader {
   }
 
  private:
-  constexpr void skip_word() {
+  constexpr void skip_word() {  ///< skips all up to the next space, and the space
     while (*next_ != ' ') ++next_;
     ++next_;
   }
-  constexpr pending_reduction read_kind() {
+  constexpr pending_reduction read_kind() {  ///< the pending reduction that the next word names; skips it
     pending_reduction found = pending_reduction::none;
     for (std::size_t k = 1; k <= pending_reductions::size; ++k) {
       const char* name = name_of(static_cast<pending_reduction>(k));
@@ -107,7 +107,7 @@ inline constexpr sharding layout_of_name = detail::layout_reader(Name).read();
 namespace detail {
 
 template <std::size_t Letters>
-constexpr layout_name<Letters> make_layout_name(const sharding& s) {
+constexpr layout_name<Letters> make_layout_name(const sharding& s) {  ///< Letters is the length of layout_text(s)
   layout_name<Letters> name;
   const text written = layout_text(s);
   for (std::size_t k = 0; k < Letters; ++k) name.characters[k] = written[k];
@@ -130,12 +130,12 @@ template <auto Name>
 inline constexpr sharding cotangent_layout = cotangent(layout_of_name<Name>);
 template <auto Name>
 inline constexpr layout_name<layout_text(cotangent_layout<Name>).size()> cotangent_name =
-    make_layout_name<layout_text(cotangent_layout<Name>).size()>(cotangent_layout<Name>);
+    make_layout_name<layout_text(cotangent_layout<Name>).size()>(cotangent_layout<Name>);  ///< its name
 template <auto Name>
-inline constexpr sharding layout_without_partials = layout_of_name<Name>.without_partials();
+inline constexpr sharding layout_without_partials = layout_of_name<Name>.without_partials();  ///< of a layout's name
 template <auto Name>
 inline constexpr layout_name<layout_text(layout_without_partials<Name>).size()> layout_name_without_partials =
-    make_layout_name<layout_text(layout_without_partials<Name>).size()>(layout_without_partials<Name>);
+    make_layout_name<layout_text(layout_without_partials<Name>).size()>(layout_without_partials<Name>);  ///< its name
 
 }  // namespace detail
 }  // namespace partita

@@ -60,11 +60,11 @@ class measured_times final : public step_times {
     }
     return cached_or_measured_time({number.value(), o, gradients, used, {}});
   }
-  double seconds(const sharding& from, const sharding& to, const shape_list& shape) override {
+  double seconds(const sharding& from, const sharding& to, const shape_list& shape) override {  ///< of a reshard
     const hasher number = hasher(~std::uint64_t{0}).mix(detail::fingerprint_of(from)).mix(detail::fingerprint_of(to));
     return cached_or_measured_time({hasher(number).mix(shape).value(), move_operation, 0, {from, to}, shape});
   }
-  double update_seconds(std::size_t elements) override {
+  double update_seconds(std::size_t elements) override {  ///< of the optimiser, for one parameter's block
     return cached_or_measured_time(
         {hasher(update_operation).mix(elements).value(), update_operation, 0, {}, {elements}});
   }
@@ -77,19 +77,19 @@ class measured_times final : public step_times {
   std::size_t size() const { return measured_steps_.size(); }
 
  private:
-  using tensor = sharded_tensor<T>;
+  using tensor = sharded_tensor<T>;  ///< with elements T
   static constexpr std::size_t move_operation = ~std::size_t{0}, update_operation = move_operation - 1;
-  static constexpr std::size_t run_count = 9;  ///< chosen: with nine runs, probably one run is undisturbed
+  static constexpr std::size_t run_count = 9;  ///< runs per measurement; probably one is undisturbed
   struct timed_step {                          ///< what is measured, and its time
     std::uint64_t key;                         ///< a hash of what is measured
     std::size_t operation;          ///< the number of an operation, or `move_operation`, or `update_operation`
     tensor_set gradients;           ///< the operands whose gradients are measured; empty: the forward pass is
-    std::vector<sharding> layouts;  ///< of operands and result, or before and after a movement
+    std::vector<sharding> layouts;  ///< of operands and result; of a movement: old and new
     shape_list shape;               ///< the shape of a movement or an update
-    double seconds = 0;
+    double seconds = 0;             ///< the measured time on the slowest worker
   };
 
-  double cached_or_measured_time(timed_step one) {
+  double cached_or_measured_time(timed_step one) {  ///< measures the step if its key is new; collective
     const auto [place, is_new] = time_index_.try_emplace(one.key, measured_steps_.size());
     if (is_new) {
       one.seconds = measure_step(one);
@@ -97,7 +97,7 @@ class measured_times final : public step_times {
     }
     return measured_steps_[place->second].seconds;
   }
-  double measure_step(const timed_step& one) {
+  double measure_step(const timed_step& one) {  ///< seconds of the step on the slowest worker; collective
     return bound_mesh_->one_call([&] {
       double least = 0;
       if (one.operation == update_operation)
@@ -191,11 +191,11 @@ class measured_times final : public step_times {
     for (std::size_t k = 0; k < x.state()->block.size(); ++k) at[k] = static_cast<T>(k % 13 + 1) / T(16);
   }
 
-  traced_function program_;
-  std::shared_ptr<detail::bound_mesh> bound_mesh_;
+  traced_function program_;                                    ///< the program whose steps are measured
+  std::shared_ptr<detail::bound_mesh> bound_mesh_;             ///< the program's mesh, on workers of the world
   std::function<double(std::size_t)> time_of_update_;          ///< measures an update of so many elements
   std::unordered_map<std::uint64_t, std::size_t> time_index_;  ///< for each key, the index in measured_steps_
-  std::vector<timed_step> measured_steps_;
+  std::vector<timed_step> measured_steps_;                     ///< in the order in which they were first measured
 };
 
 }  // namespace partita

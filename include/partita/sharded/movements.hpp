@@ -41,7 +41,7 @@ std::vector<movement> record_movements(const F& f) {
 }
 template <class F>
 PARTITA_FORMER_NAME("use record_movements")
-std::vector<movement> movements_while(const F& f) {
+std::vector<movement> movements_while(const F& f) {  ///< the former name of record_movements
   return record_movements(f);
 }
 

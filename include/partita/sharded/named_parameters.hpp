@@ -50,14 +50,14 @@ class parameter_ref {
 
   sharded_tensor<T> read() const { return read_value_(); }  ///< the value, as a tensor with a run-time layout
   T* data() const { return get_data_(); }                   ///< this worker's block, which may be changed
-  void write(const sharded_tensor<T>& value) const { write_value_(value); }
-  const std::optional<sharding>& state_layout() const { return state_layout_; }
+  void write(const sharded_tensor<T>& value) const { write_value_(value); }      ///< sets the parameter to this value
+  const std::optional<sharding>& state_layout() const { return state_layout_; }  ///< of the optimiser's state, if given
 
  private:
-  std::optional<sharding> state_layout_;
-  std::function<sharded_tensor<T>()> read_value_;
-  std::function<T*()> get_data_;
-  std::function<void(const sharded_tensor<T>&)> write_value_;
+  std::optional<sharding> state_layout_;  ///< of the optimiser's state; none: derived from the parameter's layout
+  std::function<sharded_tensor<T>()> read_value_;              ///< returns the parameter as a run-time tensor
+  std::function<T*()> get_data_;                               ///< returns the address of this worker's block
+  std::function<void(const sharded_tensor<T>&)> write_value_;  ///< sets the parameter to a value
 };
 
 /// Parameters with names, for optimisers and checkpoints: `named_parameters<float> all{{"weight", w}, {"bias", b}}`,
@@ -69,9 +69,9 @@ class parameter_ref {
 template <class T>
 class named_parameters {
  public:
-  struct entry {
-    std::string name;
-    parameter_ref<T> parameter;
+  struct entry {                 ///< a parameter and its name
+    std::string name;            ///< differs from the names of all other parameters
+    parameter_ref<T> parameter;  ///< the reference to the tensor
   };
 
   named_parameters(std::initializer_list<entry> all) {
@@ -87,15 +87,15 @@ class named_parameters {
     all_.push_back(parameter);
   }
 
-  std::size_t size() const { return all_.size(); }
-  const std::string& name(std::size_t p) const { return names_.at(p); }
-  const std::vector<parameter_ref<T>>& all() const { return all_; }
+  std::size_t size() const { return all_.size(); }                       ///< the number of parameters
+  const std::string& name(std::size_t p) const { return names_.at(p); }  ///< of parameter p, from 0
+  const std::vector<parameter_ref<T>>& all() const { return all_; }      ///< in order, without names
   auto begin() const { return all_.begin(); }
   auto end() const { return all_.end(); }
 
  private:
-  std::vector<std::string> names_;
-  std::vector<parameter_ref<T>> all_;
+  std::vector<std::string> names_;     ///< in the order of all_
+  std::vector<parameter_ref<T>> all_;  ///< the parameters, in the order in which they were given
 };
 
 }  // namespace partita

@@ -13,14 +13,14 @@ namespace partita {
 
 /// The options of a local response norm, whose window is `size` channels.
 struct local_response_options {
-  std::size_t size = 5;
-  double alpha = 1e-4, beta = 0.75, k = 1;  ///< see normalise_locally
+  std::size_t size = 5;                     ///< the number of channels of a window
+  double alpha = 1e-4, beta = 0.75, k = 1;  ///< numbers in the formula of normalise_locally
 };
 namespace detail {
 
 /// Sums a tensor over all dimensions except the channels.
 struct channel_sums_op {
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     attributes::list axes;
     for (std::size_t d = 0; d < x[0].size(); ++d)
       if (d != 1) axes.push_back(static_cast<std::ptrdiff_t>(d));
@@ -29,8 +29,8 @@ struct channel_sums_op {
   applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::sum_or_repeat}; }
 };
 template <class X>
-auto channel_means(const X& x) {
-  double n = 1;  // the number of elements of one channel in all samples together
+auto channel_means(const X& x) {  ///< over batch and features, one mean per channel
+  double n = 1;                   // the number of elements of one channel in all samples together
   for (std::size_t d = 0; d < x.extents().size(); ++d) n *= d == 1 ? 1 : static_cast<double>(x.extents()[d]);
   return multiply(call(channel_sums_op{}, x), 1 / n);
 }
@@ -81,25 +81,25 @@ template <std::size_t Groups>
 struct group_sums_operation {
   static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
   static constexpr std::uint32_t adjoint_reads = 1;  ///< bit mask: of operand 0 the adjoint reads extents and layout
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     return rule_of_groups<Groups>("group_sums", 1, 0, true, x[0]);
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes this worker's summand of y
     for (T& element : y) element = T(0);
     for_each_group(x.shape, y.shape[1], [&](std::size_t k, std::size_t g) { y[g] = static_cast<T>(y[g] + x[k]); });
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {  ///< repeats dy over each group
     return apply_op(shift_groups_operation<Groups, false>{}, x, dy);
   }
 };
 /// The operation (x, numbers) -> each element of x (or 0, if Adds is false) plus the number of its sample and group.
 template <std::size_t Groups, bool Adds>
 struct shift_groups_operation {
-  static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
-  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr bool on_complex = false;                   ///< complex elements are a compile-time error
+  static constexpr std::uint32_t adjoint_reads = 0;           ///< bit mask; 0: the adjoint reads no elements of x or y
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     return rule_of_groups<Groups>("shift_groups", 1, 1, false, x[0]).with(Adds ? linearity::additive : linearity::none);
   }
   template <class T>
@@ -109,7 +109,7 @@ struct shift_groups_operation {
     });
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dy, const X&, const X&, const X&) const {
+  X adjoint(std::size_t i, const X& dy, const X&, const X&, const X&) const {  ///< the cotangent of operand i
     if (i == 1) return apply_op(group_sums_operation<Groups>{}, dy);
     return Adds ? dy : X{};
   }
@@ -117,9 +117,9 @@ struct shift_groups_operation {
 /// The operation (x, numbers) -> each element of x times the number of its sample and group.
 template <std::size_t Groups>
 struct scale_groups_operation {
-  static constexpr bool on_complex = false;          ///< complex elements are a compile-time error
-  static constexpr std::uint32_t adjoint_reads = 3;  ///< bit mask: the adjoint reads operands 0 and 1
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr bool on_complex = false;                   ///< complex elements are a compile-time error
+  static constexpr std::uint32_t adjoint_reads = 3;           ///< bit mask: the adjoint reads operands 0 and 1
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     return rule_of_groups<Groups>("scale_groups", 1, 1, false, x[0]);
   }
   template <class T>
@@ -128,7 +128,7 @@ struct scale_groups_operation {
                    [&](std::size_t k, std::size_t g) { y[k] = static_cast<T>(x[k] * group_numbers[g]); });
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dy, const X& x, const X& group_numbers, const X&) const {
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& group_numbers, const X&) const {  ///< of operand i
     if (i == 0) return apply_op(*this, dy, group_numbers);
     return apply_op(group_sums_operation<Groups>{}, multiply(dy, x));
   }
@@ -163,14 +163,14 @@ template <class X, class Mean, class Variance, class Gamma, class Beta>
   requires(detail::tensor_value<X> && detail::any_tensor<Mean> && detail::any_tensor<Variance> &&
            detail::any_tensor<Gamma> && detail::any_tensor<Beta>)
 auto normalise_with_statistics(const X& x, const Mean& mean, const Variance& variance, const Gamma& gamma,
-                               const Beta& beta, double epsilon = 1e-5) {
+                               const Beta& beta, double epsilon = 1e-5) {  ///< batch norm in evaluation
   constexpr auto channels = broadcast_dimensions<1>;
   const auto normal = divide(subtract(x, mean, channels), sqrt(add(variance, epsilon)), channels);
   return add(multiply(normal, gamma, channels), beta, channels);
 }
 template <class X, class... Statistics>
 PARTITA_FORMER_NAME("use normalise_with_statistics")
-auto normalise_by(const X& x, const Statistics&... statistics) {
+auto normalise_by(const X& x, const Statistics&... statistics) {  ///< the former name of normalise_with_statistics
   return normalise_with_statistics(x, statistics...);
 }
 /// Batch norm in training: normalise_with_statistics with the statistics of x.

@@ -38,7 +38,7 @@ auto apply_op(const Op& op, const X&... x) {
 }
 template <class Op, class... X>
 PARTITA_FORMER_NAME("use apply_op")
-auto operate(const Op& op, const X&... x) {
+auto operate(const Op& op, const X&... x) {  ///< the former name of apply_op
   return apply_op(op, x...);
 }
 

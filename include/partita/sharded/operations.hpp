@@ -16,15 +16,15 @@
 namespace partita {
 namespace detail {
 
-struct matmul_op {
+struct matmul_op {                                   ///< the operation of matmul(a, b)
   static constexpr bool uses_matrix_product = true;  ///< so that a bound operation sets the product of BLAS
   static constexpr partita::rule rule(const shape_span& shapes) { return rules::matmul(shapes); }
   applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::product}; }
 };
 
 template <std::ptrdiff_t... P>
-struct transpose_op {
-  static constexpr partita::rule rule(const shape_span& shapes) {
+struct transpose_op {  ///< the operation of transpose(x); P is empty or the new order of dimensions
+  static constexpr partita::rule rule(const shape_span& shapes) {  ///< the sharding rule for operands of these shapes
     operation o{"transpose", &transpose_rule, {}};
     if constexpr (sizeof...(P) > 0) o.with.axes = {P...};
     else
@@ -59,7 +59,7 @@ auto apply_extremum(maximum_t, L&& l, R&& r) {
 }
 template <class L, class R>
   requires detail::tensor_operands<L, R>
-auto apply_extremum(minimum_t, L&& l, R&& r) {
+auto apply_extremum(minimum_t, L&& l, R&& r) {  ///< the elementwise minimum(l, r)
   return detail::apply_to_two_tensors<element_functions::minimum>(l, r);
 }
 
@@ -114,14 +114,14 @@ auto transpose(X&& x, permute_t<P...>) {
 
 namespace detail {
 
-inline rule rule_of_reshape(const shape_list& from, const shape_list& extents) {
+inline rule rule_of_reshape(const shape_list& from, const shape_list& extents) {  ///< throws unless sizes are equal
   if (shape_size(extents) != shape_size(from))
     throw shape_error(text("partita::reshape: requires extents of as many elements as x has, got ")
                       << extents << " for " << from);
   return bind_shapes(reshape_rule(from, extents).named("reshape"), shape_span(&from, 1));
 }
 template <class T>
-sharded_tensor<T> reshaped_tensor(const sharded_tensor<T>& x, const shape_list& extents) {
+sharded_tensor<T> reshaped_tensor(const sharded_tensor<T>& x, const shape_list& extents) {  ///< see reshape(x, extents)
   return run_operation<T>({rule_of_reshape(x.extents(), extents), block_work::reshape}, {x});
 }
 
@@ -151,7 +151,7 @@ auto reshape(const X& x, const shape_list& extents) {
   return detail::as_array<S.rank()>(detail::reshaped_tensor(detail::as_run_time(x), extents));
 }
 template <ranked_array X, std::size_t... E>
-auto reshape(const X& x, const extents<E...>& all) {
+auto reshape(const X& x, const extents<E...>& all) {  ///< of a plain array
   return detail::as_array<sizeof...(E)>(detail::reshaped_tensor(detail::as_run_time(x), shape_list(all)));
 }
 template <class T, std::size_t... E>
@@ -163,7 +163,7 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const extents<E...>& all) 
 /// partition_error that names the operand, its axes and the bytes. Movements must then be explicit, by `reshard`.
 class no_implicit_reshard {
  public:
-  no_implicit_reshard() { ++detail::run_state.no_implicit_reshard_scopes; }
+  no_implicit_reshard() { ++detail::run_state.no_implicit_reshard_scopes; }  ///< begins the scope; scopes nest
   ~no_implicit_reshard() { --detail::run_state.no_implicit_reshard_scopes; }
   no_implicit_reshard(const no_implicit_reshard&) = delete;
   no_implicit_reshard& operator=(const no_implicit_reshard&) = delete;

@@ -20,7 +20,7 @@ namespace partita {
 
 /// The numbers of elements that `pad` adds along a dimension, before the first and after the last element of x.
 struct margin {
-  std::size_t before = 0, after = 0;
+  std::size_t before = 0, after = 0;  ///< in elements
 
   constexpr std::uint64_t fingerprint() const { return hasher().mix(before).mix(after).value(); }
 };
@@ -61,13 +61,13 @@ struct slice_operation {
   static constexpr bool on_integers = true, is_linear = true;  ///< is_linear: pending sums of x stay pending
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);  ///< a bit for each dimension D
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads extents only
-  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
-  std::array<interval, sizeof...(D)> intervals;
+  static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
+  std::array<interval, sizeof...(D)> intervals;      ///< for each of the dimensions D, the indices of x to take
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     return rules::slice({static_cast<std::ptrdiff_t>(D)...})(x);
   }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< those of x, with shorter D
     shape_list y = x[0];
     std::size_t k = 0;
     const auto take = [&](std::size_t d) {
@@ -81,7 +81,7 @@ struct slice_operation {
     return y;
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes this worker's block of y
     if (y.size() == 0) return;
     std::size_t k = 0;
     const std::array<std::size_t, sizeof...(D)> starts{(intervals[k++].start + y.box[D].start - x.box[D].start)...};
@@ -94,7 +94,7 @@ struct slice_operation {
     return box;
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {  ///< pads dy with zeros
     pad_operation<true, D...> back{};
     std::size_t k = 0;
     ((back.margins[k] = {intervals[k].start, x.extents()[D] - intervals[k].stop}, ++k), ...);
@@ -108,22 +108,22 @@ struct pad_operation {
   static constexpr bool on_integers = true, is_linear = Zeros;  ///< is_linear: pending sums of x stay pending
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);  ///< a bit for each dimension D
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads extents only
-  static constexpr std::size_t parameters = 2;       ///< the number of data members, equal on all workers
-  std::array<margin, sizeof...(D)> margins{};
-  double fill_value = 0;
+  static constexpr std::size_t parameters = 2;       ///< number of data members, each equal on all workers
+  std::array<margin, sizeof...(D)> margins{};        ///< for each of the dimensions D
+  double fill_value = 0;                             ///< the value of the added elements, unless Zeros
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     const partita::rule r = rules::pad({static_cast<std::ptrdiff_t>(D)...})(x);
     return Zeros ? r.with(linearity::additive) : r;
   }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< those of x, with longer D
     shape_list y = x[0];
     std::size_t k = 0;
     ((y[D] += margins[k].before + margins[k].after, ++k), ...);
     return y;
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes this worker's block of y
     for (T& element : y) element = T(static_cast<real_of<T>>(fill_value));
     const short_list<interval> read = window(y.box, x.extents);
     const shape_list shape = shape_of_box(read);
@@ -133,7 +133,7 @@ struct pad_operation {
     copy_elements(x, corner_from_starts<D...>(shape.size(), {(read[D].start - x.box[D].start)...}), y,
                   corner_from_starts<D...>(shape.size(), to), shape);
   }
-  short_list<interval> window(short_list<interval> box, const shape_list& x) const {
+  short_list<interval> window(short_list<interval> box, const shape_list& x) const {  ///< what the box of y reads
     std::size_t k = 0;
     const auto inside = [&](std::size_t d) {
       const std::size_t before = margins[k++].before, end = before + x[d];
@@ -145,7 +145,7 @@ struct pad_operation {
     return box;
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {  ///< takes the slice of dy that x fills
     slice_operation<D...> back{};
     std::size_t k = 0;
     ((back.intervals[k] = {margins[k].before, margins[k].before + x.extents()[D]}, ++k), ...);
@@ -154,15 +154,15 @@ struct pad_operation {
 };
 
 template <std::size_t D, std::size_t Operands>
-struct concatenate_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+struct concatenate_operation {                       ///< joins its operands along dimension D
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads extents only
   /// All operands are read in windows along dimension D; see reads_features.
   static constexpr std::uint32_t windowed = Operands < 32 ? (std::uint32_t{1} << Operands % 32) - 1U : 0U,
                                  features = std::uint32_t{1} << D;
-  static constexpr std::size_t anchor = Operands;         ///< the windows are positioned by the result
-  static constexpr bool sharded_only_in_programs = true;  ///< without tracing, dimension D of x is not sharded
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr std::size_t anchor = Operands;             ///< the windows are positioned by the result
+  static constexpr bool sharded_only_in_programs = true;      ///< without tracing, dimension D of x is not sharded
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     return rules::concatenate(static_cast<std::ptrdiff_t>(D))(x);
   }
   /// The interval of indices of operand i along D that the interval y of indices of the result along D reads.
@@ -178,7 +178,7 @@ struct concatenate_operation {
     return {operand_interval(i, y[D], [&](std::size_t k) { return x[k][D]; })};
   }
   template <class T>
-  void local(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const {
+  void local(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const {  ///< this worker's block of y
     shape_list here = shape_list::filled(y.shape.size(), 0), there = here;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const interval part = operand_interval(i, y.box[D], [&](std::size_t k) { return x[k].extents[D]; });
@@ -191,7 +191,7 @@ struct concatenate_operation {
     }
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dy, const std::vector<X>& x, const X&) const {
+  X adjoint(std::size_t i, const X& dy, const std::vector<X>& x, const X&) const {  ///< the slice of dy from operand i
     std::size_t start = 0;
     for (std::size_t k = 0; k < i; ++k) start += x[k].extents()[D];
     return apply_op(slice_operation<D>{{interval{start, start + x[i].extents()[D]}}}, dy);
@@ -289,7 +289,7 @@ auto split(const X& x, dimensions_t<D>, const extents<E...>& parts) {
   }
 }
 template <std::size_t N, detail::any_tensor X, std::size_t D>
-auto split(const X& x, dimensions_t<D>) {
+auto split(const X& x, dimensions_t<D>) {  ///< into N balanced parts
   static_assert(N > 0, "partita::split<n>(x, dimensions<d>): requires at least one part");
   static_assert(detail::has_dimensions<X, D>, "partita::split<n>(x, dimensions<d>): requires a dimension that x has");
   if constexpr (N > 0 && detail::has_dimensions<X, D>) {

@@ -39,8 +39,9 @@ class pipeline {
 
  public:
   using value_type = T;
-  using parameters = std::vector<std::vector<sharded_tensor<T>>>;  ///< one list for each stage
+  using parameters = std::vector<std::vector<sharded_tensor<T>>>;  ///< for each stage, the list of its parameters
 
+  /// Records the passes of all stages, and plans the order of their tasks. Collective.
   pipeline(const world& everyone, const std::vector<pipeline_stage>& stages, const pipeline_options& options)
       : all_workers_mesh_(detail::bound_mesh::of(everyone, placed_mesh(mesh{axis{"workers", everyone.size()}}))) {
     all_workers_mesh_->one_call([&] {
@@ -90,7 +91,7 @@ class pipeline {
   std::size_t bytes_held() const { return steps_.bytes_held(); }
 
  private:
-  using numbers = detail::pipeline_numbering;
+  using numbers = detail::pipeline_numbering;  ///< numbers tasks and movements
   /// Records the steps of all passes of all stages.
   void record(const pipeline_options& options) {
     const detail::scoped_value<detail::step_list*> now(detail::run_state.steps, &steps_);
@@ -264,15 +265,15 @@ class pipeline {
   }
 
   std::shared_ptr<detail::bound_mesh> all_workers_mesh_;  ///< stages exchange results over the channels of this mesh
-  detail::pipeline_stages stages_;
-  pipeline_run run_;  ///< simulated
-  detail::bound_steps steps_;
-  detail::outside_argument x_, targets_;
-  std::vector<std::vector<detail::outside_argument>> parameters_;  ///< for each stage
-  sharded_tensor<T> loss_;
-  std::uint32_t loss_block_number_ = 0;
-  parameters gradients_;
-  std::vector<std::vector<std::uint32_t>> gradient_block_numbers_;
+  detail::pipeline_stages stages_;                        ///< in the order in which micro-batches pass through them
+  pipeline_run run_;                                      ///< the simulated run that determined the order of tasks
+  detail::bound_steps steps_;                             ///< the recorded steps of all passes of all stages
+  detail::outside_argument x_, targets_;                  ///< the rows of all micro-batches
+  std::vector<std::vector<detail::outside_argument>> parameters_;   ///< for each stage, its parameters as arguments
+  sharded_tensor<T> loss_;                                          ///< the mean over all rows in the last step
+  std::uint32_t loss_block_number_ = 0;                             ///< the number of loss_'s block in steps_
+  parameters gradients_;                                            ///< of the last step
+  std::vector<std::vector<std::uint32_t>> gradient_block_numbers_;  ///< for each of gradients_, its number in steps_
 };
 
 }  // namespace partita

@@ -18,16 +18,16 @@ namespace partita {
 /// result is the loss: one element, the mean over the rows of the micro-batch. The other arguments of the program are
 /// the parameters of the stage.
 struct pipeline_stage {
-  std::function<traced_function(std::size_t rows)> program{};
-  placed_mesh where;
+  std::function<traced_function(std::size_t rows)> program{};  ///< traces the stage for a micro-batch of so many rows
+  placed_mesh where;                                           ///< the mesh of the stage, and its workers
 };
 
-struct pipeline_options {
-  std::size_t rows = 0;  ///< the number of rows of the whole batch, before it is divided into micro-batches
+struct pipeline_options {  ///< the options of a training step of a pipeline
+  std::size_t rows = 0;    ///< the number of rows of the whole batch, before it is divided into micro-batches
   /// The number of micro-batches of a batch. Micro-batches are as equal as possible; the last ones may have one row
   /// fewer.
   std::size_t micro_batches = 1;
-  pipeline_order order = pipeline_order::one_forward_one_backward;
+  pipeline_order order = pipeline_order::one_forward_one_backward;  ///< of the tasks, if `tasks` is empty
   /// The order of the tasks of each group of workers; if `tasks` is empty, `order` determines the order. Groups are
   /// numbered in the order of their first stages.
   pipeline_tasks tasks{};

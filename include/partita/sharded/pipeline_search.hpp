@@ -29,6 +29,7 @@ struct pipeline_search_options {
   std::size_t memory = ~std::size_t{0};  ///< the most bytes that each worker may use
   std::vector<std::size_t> stages{};     ///< the numbers of stages to try; empty: all divisors of the workers
   std::vector<std::size_t> micro_batches{1, 2, 4, 8, 16, 32};  ///< the numbers of micro-batches to try
+  /// The orders of tasks to try.
   std::vector<pipeline_order> orders{pipeline_order::one_forward_one_backward, pipeline_order::gpipe,
                                      pipeline_order::zero_bubble};
   search_options layouts{};  ///< the options of the search of the layouts of each stage
@@ -37,21 +38,21 @@ struct pipeline_search_options {
 /// One stage of the found pipeline: its layers, the layouts of its inputs and weights, and the cost of a micro-batch.
 struct found_stage {
   std::size_t first_layer = 0, end_layer = 0;  ///< the layers from first_layer to end_layer - 1
-  search_candidate layouts{};
+  search_candidate layouts{};                  ///< of the stage's inputs and weights
 };
 
 /// The fastest pipeline that was found. A pipeline of one stage is a training step without a pipeline.
 struct pipeline_answer {
-  std::vector<found_stage> stages{};
-  std::size_t workers_of_stage = 1, micro_batches = 1;  ///< of each stage, and of a batch
-  pipeline_order order = pipeline_order::one_forward_one_backward;
-  pipeline_times times{};      ///< the times of the stages, for one micro-batch
-  pipeline_run run{};          ///< the run that was simulated with these times
+  std::vector<found_stage> stages{};                                ///< first stage first
+  std::size_t workers_of_stage = 1, micro_batches = 1;              ///< workers of each stage; micro-batches of a batch
+  pipeline_order order = pipeline_order::one_forward_one_backward;  ///< of the tasks
+  pipeline_times times{};                                           ///< the times of the stages, for one micro-batch
+  pipeline_run run{};                                               ///< the run that was simulated with these times
   double update_seconds = 0;   ///< the seconds that the optimiser takes in each step
   std::size_t peak = 0;        ///< the most bytes on a worker: weights, optimiser states, kept micro-batches
   std::size_t candidates = 0;  ///< the number of pipelines that were compared
 
-  double seconds() const { return run.seconds + update_seconds; }  ///< of a training step
+  double seconds() const { return run.seconds + update_seconds; }  ///< the estimated time of a training step
 };
 
 /// Finds the number of stages, the layers and layouts of each stage, the number of micro-batches, and the order of

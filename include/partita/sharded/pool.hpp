@@ -43,7 +43,7 @@ auto max_pool(const X& x, const max_pooling_options<D>& options) {
         detail::window_geometry<D + 2>("partita::max_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
-auto average_pool(const X& x, const average_pooling_options<D>& options) {
+auto average_pool(const X& x, const average_pooling_options<D>& options) {  ///< the mean of each window
   constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::average_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
@@ -51,7 +51,7 @@ auto average_pool(const X& x, const average_pooling_options<D>& options) {
         detail::window_geometry<D + 2>("partita::average_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
-auto adaptive_max_pool(const X& x, const adaptive_pooling_options<D>& options) {
+auto adaptive_max_pool(const X& x, const adaptive_pooling_options<D>& options) {  ///< maxima for a given output size
   constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::adaptive_max_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
@@ -59,7 +59,7 @@ auto adaptive_max_pool(const X& x, const adaptive_pooling_options<D>& options) {
         detail::adaptive_rule<D + 2>("partita::adaptive_max_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
-auto adaptive_average_pool(const X& x, const adaptive_pooling_options<D>& options) {
+auto adaptive_average_pool(const X& x, const adaptive_pooling_options<D>& options) {  ///< means for an output size
   constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::adaptive_average_pool<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)
@@ -67,7 +67,7 @@ auto adaptive_average_pool(const X& x, const adaptive_pooling_options<D>& option
         detail::adaptive_rule<D + 2>("partita::adaptive_average_pool<D>(x, options)", options), x);
 }
 template <std::size_t D, detail::any_tensor X>
-auto upsample(const X& x, const upsampling_options<D>& options) {
+auto upsample(const X& x, const upsampling_options<D>& options) {  ///< interpolates along the features
   constexpr bool fits = detail::has_feature_rank<D, X>();
   static_assert(fits, "partita::upsample<D>(x, options): requires x = batch x channels x D features");
   if constexpr (fits)

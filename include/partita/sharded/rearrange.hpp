@@ -72,7 +72,7 @@ auto tril(const X& x, std::ptrdiff_t diagonal = 0) {
   if constexpr (detail::has_matrix_rank<X>) return apply_op(detail::triangle_operation<true>{diagonal}, x);
 }
 template <detail::any_tensor X>
-auto triu(const X& x, std::ptrdiff_t diagonal = 0) {
+auto triu(const X& x, std::ptrdiff_t diagonal = 0) {  ///< x[i, j] where j - i >= diagonal, 0 elsewhere
   static_assert(detail::has_matrix_rank<X>, "partita::triu(x): requires a tensor of at least two dimensions");
   if constexpr (detail::has_matrix_rank<X>) return apply_op(detail::triangle_operation<false>{diagonal}, x);
 }
@@ -88,7 +88,7 @@ auto squeeze(X&& x, dimensions_t<D...>) {
   if constexpr (detail::has_dimensions<X, D...>) return detail::call(detail::squeeze_operation<D...>{}, x);
 }
 template <detail::any_tensor X, std::size_t... D>
-auto unsqueeze(const X& x, dimensions_t<D...>) {
+auto unsqueeze(const X& x, dimensions_t<D...>) {  ///< adds dimensions of extent 1: D of the result
   static_assert(detail::are_distinct_dimensions<D...>,
                 "partita::unsqueeze(x, dimensions<d...>): requires dimensions of the result, each once");
   if constexpr (detail::are_distinct_dimensions<D...>) return detail::call(detail::unsqueeze_operation<D...>{}, x);

@@ -15,7 +15,7 @@ namespace partita {
 
 /// The option that keeps reduced dimensions with extent 1: `sum(x, dimensions<1>, keep_dimensions)`.
 struct keep_dimensions_t {};
-inline constexpr keep_dimensions_t keep_dimensions{};
+inline constexpr keep_dimensions_t keep_dimensions{};  ///< see keep_dimensions_t
 
 namespace detail {
 
@@ -24,12 +24,12 @@ template <class... Keep>
 concept keeps = sizeof...(Keep) <= 1 && (std::is_same_v<Keep, keep_dimensions_t> && ...);
 
 template <class R>
-constexpr const char* name_of_reduction() {
+constexpr const char* name_of_reduction() {  ///< for messages and logs
   if constexpr (requires { R::name; }) return R::name;
   else return "reduction";
 }
 template <class R>
-struct derivative_function {
+struct derivative_function {  ///< dy times the derivative that R declares
   template <class T>
   T operator()(T dy, T x, T y) const {
     return dy * static_cast<T>(R::derivative(x, y));
@@ -47,7 +47,7 @@ inline constexpr element_function derivative_of_reduction{"derivative of a reduc
 /// pending form (a reduction that a program declares), the reduced dimensions must not be sharded.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_along {
-  static constexpr partita::rule rule(const shape_span& shapes) {
+  static constexpr partita::rule rule(const shape_span& shapes) {  ///< the sharding rule for operands of these shapes
     attributes::list axes;
     (axes.push_back(D), ...);
     return rules::reduction(pending_kind_of_reduction<R>, axes, Keep).named(name_of_reduction<R>())(shapes);
@@ -57,13 +57,14 @@ struct reduction_along {
 /// from the properties and the derivative that the reduction declares.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_op : reduction_along<R, Keep, D...> {
+  /// Whether the reduction accepts integers, and whether it accepts complex elements.
   static constexpr bool on_integers = can_reduce_elements<R, int>, on_complex = std::is_same_v<R, product_t>;
   static constexpr bool has_derivative =
       is_extreme_reduction<R> || std::is_same_v<R, product_t> || requires { R::derivative(1.0, 1.0); };
   static constexpr std::uint32_t adjoint_reads = has_derivative ? ~std::uint32_t{0} : 0;  ///< bit mask: all, or nothing
 
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< for this worker's block
     if constexpr (!can_reduce_elements<R, T>) {
       throw error("partita::reduce_along: requires elements that the reduction accepts");
     } else {
@@ -87,7 +88,7 @@ struct reduction_op : reduction_along<R, Keep, D...> {
     }
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X& given) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X& given) const {  ///< the cotangent of x
     using T = typename X::value_type;
     const shape_list extents = x.extents();
     const partita::rule how = bind_shapes(reduction_op::rule(shape_span(&extents, 1)), shape_span(&extents, 1));
@@ -131,7 +132,7 @@ struct reduction_op<sum_t, Keep, D...> : reduction_along<sum_t, Keep, D...> {
 };
 
 template <class R, bool Keep, std::size_t... D, class X>
-auto call_reduction(const X& x) {
+auto call_reduction(const X& x) {  ///< Keep: with extent 1
   static_assert(has_dimensions<X, D...>,
                 "partita: sum, mean, maximum and minimum(x, dimensions<...>) require dimensions that x has, each once; "
                 "count them from 0");

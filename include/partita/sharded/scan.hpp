@@ -16,7 +16,7 @@ namespace partita {
 namespace detail {
 
 template <class S>
-inline constexpr bool is_tensor_tuple = false;
+inline constexpr bool is_tensor_tuple = false;  ///< whether S is a std::tuple of tensors
 template <class... X>
 inline constexpr bool is_tensor_tuple<std::tuple<X...>> = sizeof...(X) > 0 && (any_tensor<X> && ...);
 
@@ -53,9 +53,9 @@ struct state_traits {
 template <class First, class... X>
 struct state_traits<std::tuple<First, X...>> {
   static constexpr bool are_arrays = tensor_kind<First> == 0 && ((tensor_kind<X> == 0) && ...);
-  static constexpr bool are_traced = tensor_kind<First> == 3 && ((tensor_kind<X> == 3) && ...);
-  using element = element_of_tensor<First>;
-  static constexpr bool are_of_one_type = (std::is_same_v<element, element_of_tensor<X>> && ...);
+  static constexpr bool are_traced = tensor_kind<First> == 3 && ((tensor_kind<X> == 3) && ...);  ///< all are traced
+  using element = element_of_tensor<First>;  ///< of the first tensor
+  static constexpr bool are_of_one_type = (std::is_same_v<element, element_of_tensor<X>> && ...);  ///< or all T
 };
 
 /// The next state: step(state, parameters...), or, if the step cannot be called like this, step(i, state,
@@ -72,7 +72,7 @@ concept returns_from =
     std::is_invocable_v<const F&, const X&...> && !std::is_void_v<std::invoke_result_t<const F&, const X&...>>;
 
 template <class S>
-void require_same_extents(std::size_t i, const S& made, const S& expected) {
+void require_same_extents(std::size_t i, const S& made, const S& expected) {  ///< made: by step number i
   std::size_t j = 0;
   const auto one = [&](const auto& a, const auto& b) {
     if constexpr (tensor_kind<decltype(a)> == 0) require_same_extents(i, j++, shape_of(a), shape_of(b));
@@ -96,7 +96,7 @@ state_list<T> to_list(const S& state) {
   return all;
 }
 template <class T, class S>
-S make_state(const S& kinds, const state_list<T>& all) {
+S make_state(const S& kinds, const state_list<T>& all) {  ///< a state of the type of `kinds`
   std::size_t j = 0;
   return map_state(kinds, [&](const auto& x) { return to_state_type(x, all[j++]); });
 }
@@ -245,7 +245,7 @@ auto scan(const F& step, const S& state, std::size_t n, const scan_options& opti
   }
 }
 template <class F, class S, class... P>
-auto scan(const F& step, const S& state, std::size_t n, const P&... parameters) {
+auto scan(const F& step, const S& state, std::size_t n, const P&... parameters) {  ///< with the default options
   return scan(step, state, n, scan_options{}, parameters...);
 }
 PARTITA_FALLBACK_OVERLOAD(scan) {

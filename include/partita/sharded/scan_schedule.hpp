@@ -37,8 +37,8 @@ namespace detail {
 /// Then it records the steps from `begin` to `end` - 1, whose backward steps come next. After the sweep, a state that
 /// was kept before step `begin` can be discarded.
 struct scan_sweep {
-  std::size_t resume_step = 0, begin = 0, end = 0;
-  std::vector<std::size_t> checkpoint_steps{};
+  std::size_t resume_step = 0, begin = 0, end = 0;  ///< numbers of steps, counted from 0
+  std::vector<std::size_t> checkpoint_steps{};      ///< the states before these steps are kept
 };
 
 /// The sweeps of a scan of n steps in the order of execution. The first sweep is the forward pass and records the last
@@ -56,7 +56,7 @@ PARTITA_DECL scan_options fit_options_to_memory(std::size_t n, const scan_option
 /// Transactions on Mathematical Software 26 (2000), section 2).
 PARTITA_DECL std::size_t steps_to_next_checkpoint(std::size_t n, std::size_t c);
 
-PARTITA_DECL void require_one_scan_option(const scan_options& options);
+PARTITA_DECL void require_one_scan_option(const scan_options& options);  ///< throws if several options are set
 PARTITA_DECL void require_same_extents(std::size_t step, std::size_t tensor, const shape_list& made,
                                        const shape_list& expected);
 

@@ -32,10 +32,10 @@ struct add_rows_operation;
 /// The operation (x, indices) -> the rows of x at the indices, whose dimensions replace dimension D.
 template <std::size_t D>
 struct take_rows_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     return rules::gather(static_cast<std::ptrdiff_t>(D))(x).named("take");
   }
   template <class T>
@@ -46,7 +46,7 @@ struct take_rows_operation {
     });
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {  ///< none for the indices
     if (i == 1) return {};
     return apply_op(add_rows_operation<D>{x.extents()[D]}, dy, indices);
   }
@@ -56,12 +56,12 @@ struct take_rows_operation {
 /// with its index.
 template <std::size_t D>
 struct add_rows_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
-  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
   std::size_t extent;                                ///< of dimension D of the result
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     const std::size_t rows = x[1].size();
     if (x[0].size() < D + rows)
       throw shape_error(text("partita::scatter_add: requires updates with the dimensions of the indices ")
@@ -80,7 +80,7 @@ struct add_rows_operation {
     if (x[0].size() == D) r.add_whole_dimension();
     return r.complete().linear_in({0}).named("scatter_add");
   }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< those of the rows; D has `extent`
     shape_list y;
     for (std::size_t d = 0; d < D; ++d) y.push_back(x[0][d]);
     y.push_back(extent);
@@ -96,7 +96,7 @@ struct add_rows_operation {
                              });
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dy, const X&, const X& indices, const X&) const {
+  X adjoint(std::size_t i, const X& dy, const X&, const X& indices, const X&) const {  ///< none for the indices
     if (i == 1) return {};
     return apply_op(take_rows_operation<D>{}, dy, indices);
   }
@@ -109,7 +109,7 @@ auto ones_like(const X& x) {
 }
 
 template <class X>
-std::size_t extent_of(const X& x, std::size_t d, const char* call) {
+std::size_t extent_of(const X& x, std::size_t d, const char* call) {  ///< throws unless x has dimension d
   const shape_list all = operand_extents(x);
   return all[checked_dimension(static_cast<std::ptrdiff_t>(d), all.size(), call)];
 }

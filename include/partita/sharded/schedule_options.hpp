@@ -14,15 +14,15 @@ namespace partita {
 /// optional_bool, but numbers do not.
 class optional_bool {
  public:
-  constexpr optional_bool() = default;
+  constexpr optional_bool() = default;  ///< not set
   template <std::same_as<bool> B>
   constexpr optional_bool(B given)
       : is_choice_given_(true), chosen_value_(given) {}  // NOLINT: users write {.overlap = true}
 
-  constexpr bool value_or(bool fallback) const { return is_choice_given_ ? chosen_value_ : fallback; }
+  constexpr bool value_or(bool fallback) const { return is_choice_given_ ? chosen_value_ : fallback; }  ///< the choice
 
  private:
-  bool is_choice_given_ = false, chosen_value_ = false;
+  bool is_choice_given_ = false, chosen_value_ = false;  ///< the latter counts only if the former is true
 };
 
 /// The numbers of the arguments whose gradients are wanted, as `{0, 2}` or a vector. A `bool` does not convert to a
@@ -34,10 +34,10 @@ class argument_numbers {
     template <std::integral N>
       requires(!std::is_same_v<N, bool>)
     constexpr number(N given) : value(static_cast<std::size_t>(given)) {}  // NOLINT: numbers are written without a type
-    std::size_t value;
+    std::size_t value;                                                     ///< counted from 0
   };
 
-  argument_numbers() = default;
+  argument_numbers() = default;  ///< no arguments
   argument_numbers(std::initializer_list<number> given) {
     for (const number one : given) all_.push_back(one.value);
   }
@@ -45,15 +45,15 @@ class argument_numbers {
   template <std::same_as<std::vector<std::size_t>> Numbers>
   argument_numbers(const Numbers& given) : all_(given) {}  // NOLINT: a vector is passed as it is
 
-  const std::vector<std::size_t>& all() const { return all_; }
+  const std::vector<std::size_t>& all() const { return all_; }  ///< in the order in which they were given
 
  private:
-  std::vector<std::size_t> all_;
+  std::vector<std::size_t> all_;  ///< in the order in which they were given
 };
 
 /// The options of bind, as in `program.bind<double>(everyone, {.overlap = true, .memory = 1u << 30})`.
 struct schedule_options {
-  static constexpr std::size_t unlimited = ~std::size_t{0};  ///< a value of `memory`
+  static constexpr std::size_t unlimited = ~std::size_t{0};  ///< the value of `memory` for no limit
 
   /// Whether movements overlap with the computation of steps that do not need them. By default movements overlap if
   /// some movement may go to another node. With and without overlap, results have the same bits.

@@ -12,7 +12,7 @@ namespace partita {
 namespace detail {
 
 template <auto Layout>
-consteval bool is_readable() {
+consteval bool is_readable() {  ///< a compile-time error if the layout is partial
   constexpr bool is_finished = !layout_of_name<Layout>.is_partial();
   static_assert(is_finished,
                 "partita::sharded: requires a value whose sums are taken, but this one is partial; "
@@ -28,7 +28,7 @@ template <class T, auto Layout>
 class typed_sharded {
  public:
   using value_type = T;
-  static constexpr const sharding& layout() { return layout_of_name<Layout>; }
+  static constexpr const sharding& layout() { return layout_of_name<Layout>; }  ///< of the whole tensor on its mesh
   static constexpr std::size_t rank() { return layout().rank(); }
   static constexpr auto name = Layout;  ///< the name of the layout
 
@@ -40,8 +40,8 @@ class typed_sharded {
                             << "" << layout() << ", but it has the layout " << value_.layout() << "; reshard it first");
   }
 
-  const shape_list& extents() const { return value_.extents(); }
-  short_list<interval> box() const { return value_.box(); }
+  const shape_list& extents() const { return value_.extents(); }  ///< of the whole tensor
+  short_list<interval> box() const { return value_.box(); }       ///< global indices of this worker's block
 
   /// This worker's block of the tensor, as a view of the block's memory.
   auto local() const {
@@ -60,7 +60,7 @@ class typed_sharded {
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     if constexpr (detail::is_readable<Layout>()) return value_.get(indices);
   }
-  void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {
+  void put(const std::vector<shape_list>& indices, const std::vector<T>& values) {  ///< sets elements; see get
     if constexpr (detail::is_readable<Layout>()) value_.put(indices, values);
   }
   /// Calls f(index, element&) for each element of this worker's block, with its index in the global tensor.
@@ -69,7 +69,7 @@ class typed_sharded {
     if constexpr (detail::is_readable<Layout>()) value_.for_each_local(f);
   }
   template <class F>
-  void for_each_local(F f) const {
+  void for_each_local(F f) const {  ///< with elements that f may only read
     if constexpr (detail::is_readable<Layout>()) value_.for_each_local(f);
   }
 
@@ -83,7 +83,7 @@ class typed_sharded {
   const sharded_tensor<T>& run_time_tensor() const { return value_; }
 
  private:
-  sharded_tensor<T> value_;
+  sharded_tensor<T> value_;  ///< without the layout in its type
 };
 
 /// A tensor of elements T with layout S.

@@ -17,12 +17,12 @@ namespace partita {
 /// The mesh axes, written as in a layout's entry, that shard an optimiser's state further than its parameters; see
 /// cut_further. If there are no axes, the state has the layout of the parameters.
 struct optimiser_state_axes {
-  const char* axes = "";
+  const char* axes = "";  ///< such as "data"; empty: no further axes
 };
 using state_over PARTITA_FORMER_NAME("use optimiser_state_axes") = optimiser_state_axes;
 /// The option of a step of an optimiser that scales all gradients so that their global norm is at most `most`.
 struct clip_norm {
-  double most;
+  double most;  ///< the largest norm that gradients keep without scaling
 };
 
 /// An update rule, and its state for each element of sharded parameters, as in `sharded_adam<float> optimiser({w1, w2},
@@ -68,7 +68,7 @@ class sharded_optimiser {
       : sharded_optimiser(parameters.all(), options, state_axes) {}
   template <class Named>
     requires std::is_same_v<Named, named_parameters<T>>
-  explicit sharded_optimiser(const Named& parameters) : sharded_optimiser(parameters.all()) {}
+  explicit sharded_optimiser(const Named& parameters) : sharded_optimiser(parameters.all()) {}  ///< by default options
 
   /// Makes one step with gradients in the order of the parameters, as value_and_gradient returns them. Collective.
   template <class... G>
@@ -97,7 +97,7 @@ class sharded_optimiser {
         "a std::tuple with one for each parameter; write optimiser.step(gradients)");
   }
 
-  Options& options() { return options_; }  ///< may be changed between two steps
+  Options& options() { return options_; }  ///< of the update rule; may be changed between steps
   /// The number of steps taken so far, for learning-rate schedules.
   std::size_t steps() const { return static_cast<std::size_t>(steps_); }
   /// The layout of the optimiser's states for parameter number p.
@@ -128,8 +128,8 @@ class sharded_optimiser {
   }
 
  private:
-  static constexpr std::size_t max_states = detail::max_state_count<Options>;  ///< of a parameter, by any options
-  using real = detail::real_of<T>;
+  static constexpr std::size_t max_states = detail::max_state_count<Options>;  ///< the most states of one parameter
+  using real = detail::real_of<T>;  ///< T, or for a complex T the type of its two parts
 
   /// Creates the states that the options need and that do not exist, because SGD may switch to momentum at any step.
   void make_state() {
@@ -156,7 +156,7 @@ class sharded_optimiser {
     if constexpr (are_gradients) return reshard_gradients(detail::list_gradients(gradients));
     else return std::vector<sharded_tensor<T>>();
   }
-  std::vector<sharded_tensor<T>> reshard_gradients(std::vector<sharded_tensor<T>> all) const {
+  std::vector<sharded_tensor<T>> reshard_gradients(std::vector<sharded_tensor<T>> all) const {  ///< and checks them
     if (all.size() != parameters_.size())
       throw shape_error(text("partita::sharded_optimiser::step: requires a gradient for each of the ")
                         << parameters_.size() << " parameters, got " << all.size());
@@ -211,10 +211,10 @@ class sharded_optimiser {
     detail::update(options_, steps_, flat);
   }
 
-  std::vector<parameter_ref<T>> parameters_;
-  Options options_;
-  std::vector<sharding> layouts_;                       ///< of the states of each parameter
-  std::vector<std::vector<sharded_tensor<T>>> states_;  ///< for each parameter
+  std::vector<parameter_ref<T>> parameters_;            ///< references to the tensors that a step updates
+  Options options_;                                     ///< of the update rule
+  std::vector<sharding> layouts_;                       ///< for each parameter, the layout of its states
+  std::vector<std::vector<sharded_tensor<T>>> states_;  ///< for each parameter, its states, such as moments
   int steps_ = 0;                                       ///< the number of steps taken so far
 };
 
@@ -222,8 +222,8 @@ class sharded_optimiser {
 template <class T>
 using sharded_sgd = sharded_optimiser<T, sgd_options>;
 template <class T>
-using sharded_adam = sharded_optimiser<T, adam_options>;
+using sharded_adam = sharded_optimiser<T, adam_options>;  ///< Adam
 template <class T>
-using sharded_adamw = sharded_optimiser<T, adamw_options>;
+using sharded_adamw = sharded_optimiser<T, adamw_options>;  ///< AdamW, with decoupled weight decay
 
 }  // namespace partita

@@ -23,14 +23,14 @@ struct tape_node;
 /// The layout of a tensor, and this worker's block of the tensor. A tensor without a mesh is a whole plain array.
 template <class T>
 struct tensor_state {
-  std::shared_ptr<bound_mesh> on{};  ///< null for a plain array
-  sharding layout{};
+  std::shared_ptr<bound_mesh> on{};      ///< null for a plain array
+  sharding layout{};                     ///< of the whole tensor over the mesh
   shape_list extents{};                  ///< of the whole tensor
-  tensor_block<T> block{};               ///< of this worker
+  tensor_block<T> block{};               ///< this worker's part of the tensor
   std::shared_ptr<tape_node<T>> node{};  ///< not null if a gradient may be requested
   std::uint64_t number = 0;              ///< the number of the operation that made the tensor; equal on all workers
 
-  short_list<interval> box() const {
+  short_list<interval> box() const {  ///< global indices of this worker's block
     if (on) return on->box(layout, extents);
     short_list<interval> all;
     for (const std::size_t extent : extents) all.push_back({0, extent});
@@ -39,7 +39,7 @@ struct tensor_state {
   bool active() const { return !on || on->active(); }  ///< whether this worker is on the mesh
 };
 
-PARTITA_DECL void require_no_pending_reduction(const sharding& s, const char* call);
+PARTITA_DECL void require_no_pending_reduction(const sharding& s, const char* call);  ///< throws if s is partial
 
 }  // namespace detail
 
@@ -54,10 +54,10 @@ class sharded_tensor {
   using state_type = detail::tensor_state<T>;  ///< what copies of a tensor share
 
   sharded_tensor() = default;
-  explicit sharded_tensor(std::shared_ptr<state_type> state) : state_(std::move(state)) {}
+  explicit sharded_tensor(std::shared_ptr<state_type> state) : state_(std::move(state)) {}  ///< shares state
 
   const sharding& layout() const { return state_->layout; }
-  const shape_list& extents() const { return state_->extents; }
+  const shape_list& extents() const { return state_->extents; }  ///< of the whole tensor
   std::size_t rank() const { return state_->extents.size(); }
   /// The box of global indices that this worker holds; empty if the worker is not on the mesh.
   short_list<interval> box() const { return state_->box(); }
@@ -131,7 +131,7 @@ class sharded_tensor {
     for_each_element(state_->block.data(), f);
   }
   template <class F>
-  void for_each_local(F f) const {
+  void for_each_local(F f) const {  ///< with elements that f may only read
     require_readable("for_each_local()");
     for_each_element(static_cast<const T*>(state_->block.data()), f);
   }
@@ -145,7 +145,7 @@ class sharded_tensor {
   std::size_t size() const { return state_->block.size(); }        ///< the number of elements of this worker's block
   const shape_list& shape() const { return state_->block.shape; }  ///< the shape of this worker's block
 
-  const std::shared_ptr<state_type>& state() const { return state_; }  ///< for functions of the library
+  const std::shared_ptr<state_type>& state() const { return state_; }  ///< shared by copies; for library functions
 
  private:
   void require_readable(const char* call) const { detail::require_no_pending_reduction(state_->layout, call); }
@@ -165,7 +165,7 @@ class sharded_tensor {
     return all;
   }
   template <class U, std::size_t N>
-  auto view(U* memory) const {
+  auto view(U* memory) const {  ///< this worker's block as an array of rank N
     return xt::adapt(memory, state_->block.size(), xt::no_ownership(), shape_of_rank<N>(state_->block.shape));
   }
   /// The elements of the whole tensor, on all workers of the mesh.
@@ -177,8 +177,8 @@ class sharded_tensor {
                              state_->extents);
   }
   template <class U, class F>
-  void for_each_element(U* memory, F& f) const {
-    if (!state_->active()) return;  // a tensor of rank 0 has a block also on workers outside of the mesh
+  void for_each_element(U* memory, F& f) const {  ///< of this worker's block; see for_each_local
+    if (!state_->active()) return;                // a tensor of rank 0 has a block also on workers outside of the mesh
     const auto here = box();
     const std::array steps{detail::strides_of(state_->block.shape)};
     short_list<std::size_t> index;
@@ -197,11 +197,12 @@ class sharded_tensor {
     });
   }
 
-  std::shared_ptr<state_type> state_;
+  std::shared_ptr<state_type> state_;  ///< shared by copies until one of them is changed
 };
 
 namespace detail {
 
+/// Throws an error unless the layout s has one entry for each dimension of the extents.
 PARTITA_DECL void require_layout(const sharding& s, const shape_list& extents, const char* call = "partita::shard");
 
 /// Makes a tensor from this worker's block, as the result of the operation whose number is `number`.

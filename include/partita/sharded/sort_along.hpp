@@ -24,13 +24,13 @@ namespace partita {
 
 /// The direction of sort and argsort of tensors.
 struct sort_direction {
-  bool descending = false;
+  bool descending = false;  ///< true: the greatest element first
 };
 /// The k greatest elements along a dimension, the greatest first, and their indices along the dimension.
 template <class Values, class Indices>
 struct top_elements {
-  Values values;
-  Indices indices;
+  Values values;    ///< the k greatest elements, the greatest first
+  Indices indices;  ///< their indices along the dimension
 };
 
 namespace detail {
@@ -41,9 +41,9 @@ namespace detail {
 template <std::size_t D>
 struct line_sort {
   static constexpr bool on_integers = true, on_complex = false;  ///< accepts integers, rejects complex elements
-  static constexpr std::size_t parameters = 2;                   ///< the number of data members, equal on all workers
+  static constexpr std::size_t parameters = 2;                   ///< number of data members, each equal on all workers
   std::size_t max_count = dynamic;  ///< the number of sorted elements of each line to read; dynamic: all
-  bool descending = false;
+  bool descending = false;          ///< true: the greatest element first
 
   /// The extents of the sorted elements that are read. Throws an error if a line has too few elements.
   shape_list sorted_extents(shape_list extents) const {
@@ -104,30 +104,30 @@ struct sort_adjoint_operation : line_sort<D> {
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the keys
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_values_and_keys<D>(x, "gradient of sort"); }
-  shape_list result_extents(const shape_span& x) const { return x[1]; }
+  shape_list result_extents(const shape_span& x) const { return x[1]; }  ///< those of the keys
   template <class T>
   void local(const tensor_part<const T>& dy, const tensor_part<const T>& keys, const tensor_part<T>& x) const {
     for (T& element : x) element = T(0);
     this->for_each_in_order(keys, [&](std::size_t there, std::size_t here, std::size_t) { x[there] = dy[here]; });
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dx, const X&, const X& keys, const X&) const {
+  X adjoint(std::size_t i, const X& dx, const X&, const X& keys, const X&) const {  ///< sorts dx by the keys
     if (i == 1) return {};
     return apply_op(sort_by_keys_operation<D>{*this}, dx, keys);
   }
 };
 template <std::size_t D>
-struct sort_by_keys_operation : line_sort<D> {
+struct sort_by_keys_operation : line_sort<D> {       ///< values in the order of keys; see its declaration
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the keys
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_values_and_keys<D>(x, "sort by keys"); }
-  shape_list result_extents(const shape_span& x) const { return this->sorted_extents(x[0]); }
+  shape_list result_extents(const shape_span& x) const { return this->sorted_extents(x[0]); }  ///< of the whole result
   template <class T>
   void local(const tensor_part<const T>& values, const tensor_part<const T>& keys, const tensor_part<T>& y) const {
     this->for_each_in_order(keys, [&](std::size_t there, std::size_t here, std::size_t) { y[here] = values[there]; });
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dy, const X&, const X& keys, const X&) const {
+  X adjoint(std::size_t i, const X& dy, const X&, const X& keys, const X&) const {  ///< none for the keys
     if (i == 1) return {};
     return apply_op(sort_adjoint_operation<D>{*this}, dy, keys);
   }
@@ -138,18 +138,18 @@ template <std::size_t D, bool Indices = false>
 struct sort_operation : line_sort<D> {
   static constexpr std::uint32_t adjoint_reads = Indices ? 0 : 1;  ///< bit mask: nothing, or operand 0
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
     return rules::pad({static_cast<std::ptrdiff_t>(D)}).named(Indices ? "argsort" : "sort")(x);
   }
-  shape_list result_extents(const shape_span& x) const { return this->sorted_extents(x[0]); }
+  shape_list result_extents(const shape_span& x) const { return this->sorted_extents(x[0]); }  ///< of the whole result
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes this worker's block of y
     this->for_each_in_order(x, [&](std::size_t there, std::size_t here, std::size_t index) {
       y[here] = Indices ? static_cast<T>(index) : x[there];
     });
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {  ///< none for indices
     if constexpr (Indices) return {};
     else return apply_op(sort_adjoint_operation<D>{*this}, dy, x);
   }
@@ -161,10 +161,10 @@ constexpr sharding sortable_layout(const sharding& s) {
   return make_dimension_whole(layout_of_function(false, s), std::uint32_t{1} << D, std::uint32_t{1} << D);
 }
 template <auto Layout, std::size_t D>
-inline constexpr sharding sorted_layout = sortable_layout<D>(layout_of_name<Layout>);
+inline constexpr sharding sorted_layout = sortable_layout<D>(layout_of_name<Layout>);  ///< whose dimension D is whole
 template <auto Layout, std::size_t D>
 inline constexpr layout_name<layout_text(sorted_layout<Layout, D>).size()> sorted_layout_name =
-    make_layout_name<layout_text(sorted_layout<Layout, D>).size()>(sorted_layout<Layout, D>);
+    make_layout_name<layout_text(sorted_layout<Layout, D>).size()>(sorted_layout<Layout, D>);  ///< its name
 
 /// Returns f(x). If dimension D of x is sharded and implicit reshards are not forbidden, x is first resharded to a
 /// layout in which D is whole.
@@ -209,7 +209,7 @@ auto interpolate(const Y& y, std::size_t low, double share, std::size_t last) {
 }
 
 template <class X, std::size_t D>
-consteval bool is_line_sortable() {
+consteval bool is_line_sortable() {  ///< else a compile-time error
   static_assert(has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::sort(x, dimensions<d>), argsort, top_k, quantile"));
   constexpr bool has_order = sortable<element_of_tensor<X>>;

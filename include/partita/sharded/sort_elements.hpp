@@ -87,7 +87,7 @@ sharded_tensor<std::size_t> sorted_indices(const sharded_tensor<T>& x, const sor
 }
 template <class T>
 sharded_tensor<T> take_rows_at(const sharded_tensor<T>& x, const sharded_tensor<std::size_t>& indices,
-                               const char* call) {
+                               const char* call) {  ///< plans and makes one index exchange
   return take_rows(bind_to_rows(x, indices), x, call);
 }
 
@@ -107,7 +107,7 @@ auto apply_with_run_time_layout(const X& x, const F& f) {
   }
 }
 template <class X>
-consteval bool is_sortable() {
+consteval bool is_sortable() {  ///< else a compile-time error
   static_assert(tensor_kind<X> != 3,
                 "partita::sort(x), argsort, top_k, quantile, unique: requires a sharded tensor; in a traced program "
                 "use sort(x, dimensions<0>)");

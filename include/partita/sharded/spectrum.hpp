@@ -69,7 +69,7 @@ inline void require_half_spectrum(const char* call, const shape_list& x, std::si
 }
 
 template <class X, std::size_t... D>
-auto shifted_frequencies(const char* call, const X& x, bool is_inverse) {
+auto shifted_frequencies(const char* call, const X& x, bool is_inverse) {  ///< is_inverse: by ifftshift
   const shape_list extents = operand_extents(x);
   const auto shift = [&](std::size_t d) {
     const std::size_t n = extents[checked_dimension(static_cast<std::ptrdiff_t>(d), extents.size(), call)];
@@ -79,7 +79,7 @@ auto shifted_frequencies(const char* call, const X& x, bool is_inverse) {
 }
 
 template <std::size_t... D>
-inline constexpr std::size_t last_of = std::array{D...}.back();
+inline constexpr std::size_t last_of = std::array{D...}.back();  ///< the last of the listed dimensions
 
 template <std::size_t>
 using point_count_along = std::size_t;  ///< one argument for each dimension of a call
@@ -151,7 +151,7 @@ auto fftshift(const X& x, dimensions_t<D...>) {
   else return detail::rejected_call{};
 }
 template <detail::any_tensor X, std::size_t... D>
-auto ifftshift(const X& x, dimensions_t<D...>) {
+auto ifftshift(const X& x, dimensions_t<D...>) {  ///< the inverse of fftshift
   static_assert(detail::has_dimensions<X, D...>,
                 "partita::ifftshift(x, dimensions<...>): requires dimensions that x has, each once");
   if constexpr (detail::has_dimensions<X, D...>) return detail::shifted_frequencies<X, D...>("ifftshift", x, true);

@@ -53,7 +53,7 @@ auto call_with_tensor(const X& x, F f) {
 }
 
 template <class R, class X>
-auto reduce_last_dimension(const X& x) {
+auto reduce_last_dimension(const X& x) {  ///< which stays, with extent 1
   return call(reduction_op<R, true, -1>{}, x);
 }
 /// Applies an element function to operands that are aligned at their last dimension.
@@ -63,14 +63,14 @@ auto apply_aligned(const X& x, const Y& y) {
 }
 
 template <std::ptrdiff_t D, class X>
-auto softmax_along(const X& input) {
+auto softmax_along(const X& input) {  ///< D: from 0, or -1: the last
   return call_with_tensor(input, [](const auto& x) {
     const auto e = exp(subtract(x, stop_gradient(call(reduction_op<maximum_t, true, D>{}, x))));
     return divide(e, call(reduction_op<sum_t, true, D>{}, e));
   });
 }
 template <std::ptrdiff_t D, class X>
-auto log_softmax_along(const X& input) {
+auto log_softmax_along(const X& input) {  ///< D: from 0, or -1: the last
   return call_with_tensor(input, [](const auto& x) {
     const auto moved = subtract(x, stop_gradient(call(reduction_op<maximum_t, true, D>{}, x)));
     return subtract(moved, log(call(reduction_op<sum_t, true, D>{}, exp(moved))));
@@ -82,16 +82,16 @@ struct take_at_labels_operation;
 /// The adjoint of take_at_labels_operation: makes a row of zeros for each element of dy, and puts the element at the
 /// index that is its label.
 struct put_at_labels_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
-  static constexpr std::size_t parameters = 2;       ///< the number of data members, equal on all workers
-  known_indices labels;
-  std::size_t classes;  ///< the number of classes
+  static constexpr std::size_t parameters = 2;       ///< number of data members, each equal on all workers
+  known_indices labels;                              ///< the labels of all rows, on every worker
+  std::size_t classes;                               ///< the number of classes
 
   static constexpr partita::rule rule(const shape_span&) { return partita::rule("r->rc").named("gradient of a pick"); }
-  shape_list result_extents(const shape_span& dy) const { return {dy[0][0], classes}; }
+  shape_list result_extents(const shape_span& dy) const { return {dy[0][0], classes}; }  ///< rows x classes
   template <class T>
-  void local(const tensor_part<const T>& dy, const tensor_part<T>& x) const {
+  void local(const tensor_part<const T>& dy, const tensor_part<T>& x) const {  ///< computes this worker's block of x
     for (T& element : x) element = T(0);
     const interval own = x.box[1];
     for_each_index<0>(labels, x, [&](std::size_t k, std::size_t label) {
@@ -99,19 +99,19 @@ struct put_at_labels_operation {
     });
   }
   template <class X>
-  X adjoint(std::size_t, const X& dx, const X&, const X&) const;
+  X adjoint(std::size_t, const X& dx, const X&, const X&) const;  ///< takes dx at the labels
 };
 /// Takes the element of each row at the index that is the row's label. If classes are sharded, the result is a partial
 /// sum: a worker has 0 for labels of classes that it does not hold.
 struct take_at_labels_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
-  static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
-  known_indices labels;
+  static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
+  known_indices labels;                              ///< the labels of all rows, on every worker
 
   static constexpr partita::rule rule(const shape_span&) { return partita::rule("rc->r").named("pick"); }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes this worker's summand of y
     const interval own = x.box[1];
     for_each_index<0>(labels, x, [&](std::size_t k, std::size_t label) {
       y[k] = label >= own.start && label < own.stop ? x[k * own.size() + label - own.start] : T(0);
@@ -119,7 +119,7 @@ struct take_at_labels_operation {
   }
   /// The gradient gets the layout of x, so that no worker has all classes of a row.
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {  ///< the cotangent of the operand
     using T = typename X::value_type;
     sharding there = layout_of(x.layout().without_partials()), rows = there;
     rows.cuts[--rows.dimensions] = axis_list();
@@ -159,21 +159,21 @@ sharded_tensor<T> stop_gradient(const sharded_tensor<T>& x) {
   return detail::detach(x);
 }
 template <ranked_array X>
-const X& stop_gradient(const X& x) {
+const X& stop_gradient(const X& x) {  ///< an array has no gradient anyway
   return x;
 }
 
 namespace detail {
 
 template <const auto& F, class X>
-using activation_call = decltype(call(elements_op<F>{}, std::declval<const X&>()));
+using activation_call = decltype(call(elements_op<F>{}, std::declval<const X&>()));  ///< the type of F(x)
 
 /// `relu` and `sigmoid` are class templates of layers. The specialisations of `relu` and `sigmoid` for tensors derive
 /// from this class, so that `relu(x)` of a tensor is the value of the function.
 template <const auto& F, class Value>
 struct activated_value : Value {
   template <class X>
-  explicit activated_value(const X& x) : Value(call(elements_op<F>{}, x)) {}
+  explicit activated_value(const X& x) : Value(call(elements_op<F>{}, x)) {}  ///< computes F of x
 };
 
 }  // namespace detail
@@ -213,7 +213,7 @@ auto softmax(const X& input, dimensions_t<D>) {
   if constexpr (detail::has_dimensions<X, D>) return detail::softmax_along<static_cast<std::ptrdiff_t>(D)>(input);
 }
 template <detail::any_tensor X>
-auto log_softmax(const X& input) {
+auto log_softmax(const X& input) {  ///< log(softmax(x)) along the last dimension, without overflow
   return detail::log_softmax_along<-1>(input);
 }
 template <detail::any_tensor X, std::size_t D>

@@ -35,7 +35,7 @@ struct traced_program {
   /// pointer.
   std::vector<backward_reshard> (*backward_reshards)(const traced_function&) = nullptr;
 
-  PARTITA_DECL explicit traced_program(const mesh& m);
+  PARTITA_DECL explicit traced_program(const mesh& m);  ///< without operations, on the mesh m
   /// Adds the work on blocks for the operation that was added to the graph last.
   PARTITA_DECL void add(const applied_operation& done, const std::shared_ptr<const operation_window>& window,
                         std::uint32_t no_gradient_bits);
@@ -50,8 +50,8 @@ class traced {
 
   traced(std::shared_ptr<detail::traced_program> program, value v, bool is_constant = false)
       : program_(std::move(program)), value_(v), is_stopped_(is_constant) {}
-  const shape_list& extents() const { return program_->operations[value_].shape; }
-  value number_in_graph() const { return value_; }
+  const shape_list& extents() const { return program_->operations[value_].shape; }  ///< of the whole tensor
+  value number_in_graph() const { return value_; }                                  ///< by which the graph knows it
   /// Whether this value is a constant for differentiation.
   bool is_gradient_stopped() const { return is_stopped_; }
   const std::shared_ptr<detail::traced_program>& program() const { return program_; }  ///< The traced program.
@@ -65,7 +65,7 @@ class traced {
     return {};
   }
   template <std::size_t N>
-  detail::rejected_call whole() const {
+  detail::rejected_call whole() const {  ///< a compile-time error
     static_assert(
         detail::dependent_false<std::array<int, N>>,
         "partita::traced::whole(): requires elements, which a value of a program that is being traced does not "
@@ -73,7 +73,7 @@ class traced {
     return {};
   }
   template <std::size_t N>
-  detail::rejected_call local() const {
+  detail::rejected_call local() const {  ///< a compile-time error
     static_assert(
         detail::dependent_false<std::array<int, N>>,
         "partita::traced::local(): requires elements, which a value of a program that is being traced does not "
@@ -82,9 +82,9 @@ class traced {
   }
 
  private:
-  std::shared_ptr<detail::traced_program> program_;
-  value value_;      ///< its number in the graph
-  bool is_stopped_;  ///< whether it is a constant for differentiation
+  std::shared_ptr<detail::traced_program> program_;  ///< shared by all values of the program
+  value value_;                                      ///< the number of this value in the graph
+  bool is_stopped_;                                  ///< whether it is a constant for differentiation
 };
 
 /// Sets the layout of a value of a program. For a traced value, the layout becomes an annotation in the program; a
@@ -129,7 +129,7 @@ traced trace_operation(const applied_operation& work, const std::shared_ptr<cons
 /// The class of traced values whose elements have the type Element.
 template <class Element>
 struct traced_type {
-  using type = traced;
+  using type = traced;  ///< for real elements and integers
 };
 
 template <class Op, class... X>

@@ -19,7 +19,7 @@ class traced_complex : public traced {
  public:
   using value_type = std::complex<double>;  ///< a placeholder: a program computes with the precision of its arguments
   using traced::traced;
-  explicit traced_complex(traced x) : traced(std::move(x)) {}
+  explicit traced_complex(traced x) : traced(std::move(x)) {}  ///< x must be complex
 };
 
 /// The spec of a complex argument of a program, as in `trace(f, spec(layout, {8, 8}), complex_spec({8, 5}))`.
@@ -31,6 +31,7 @@ struct complex_spec : spec {
 /// placeholder std::complex<double> or double. The program is called and bound like a traced_function.
 template <class Result>
 class traced_function_with_result : public traced_function {
+  /// The element type of the result for arguments of elements T, in their precision.
   template <class T>
   using result_element_type =
       std::conditional_t<detail::is_complex<Result>, std::complex<detail::real_of<T>>, detail::real_of<T>>;
@@ -63,8 +64,8 @@ class traced_function_with_result : public traced_function {
 /// one is empty.
 template <class R>
 struct real_or_complex {
-  sharded_tensor<R> real{};
-  sharded_tensor<std::complex<R>> complex{};
+  sharded_tensor<R> real{};                   ///< empty if the numbers are complex
+  sharded_tensor<std::complex<R>> complex{};  ///< empty if the numbers are real
 
   real_or_complex() = default;
   explicit real_or_complex(sharded_tensor<R> x) : real(std::move(x)) {}
@@ -102,16 +103,16 @@ struct traced_type<std::complex<Real>> {
   using type = traced_complex;
 };
 template <class Traced>
-struct traced_arg<Traced, complex_spec> {
+struct traced_arg<Traced, complex_spec> {  ///< complex_spec declares a complex argument
   using type = traced_complex;
 };
 template <>
-struct program_class<double, std::complex<double>> {
+struct program_class<double, std::complex<double>> {  ///< real argument, complex result
   using type = traced_function_with_result<std::complex<double>>;
 };
 template <>
 struct program_class<std::complex<double>, double> {
-  using type = traced_function_with_result<double>;
+  using type = traced_function_with_result<double>;  ///< complex argument, real result
 };
 
 /// The interface of an operation of a program whose result has another element type than its operands, for elements
@@ -119,11 +120,11 @@ struct program_class<std::complex<double>, double> {
 template <class R>
 struct typed_element_change {
   virtual ~typed_element_change() = default;
-  virtual real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const = 0;  ///< for operands x
+  virtual real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const = 0;  ///< the result for operands x
 };
 template <class Op, class R>
-struct typed_element_change_of_op : typed_element_change<R> {  ///< by the function `convert` of Op
-  Op op;
+struct typed_element_change_of_op : typed_element_change<R> {  ///< computed by Op::convert
+  Op op;                                                       ///< which converts its operands
   explicit typed_element_change_of_op(const Op& declared) : op(declared) {}
   real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const override {
     if constexpr (is_complex<typename Op::operand_type>) return convert<std::complex<R>>(x);
@@ -132,7 +133,7 @@ struct typed_element_change_of_op : typed_element_change<R> {  ///< by the funct
 
  private:
   template <class T>
-  real_or_complex<R> convert(const std::vector<real_or_complex<R>>& x) const {
+  real_or_complex<R> convert(const std::vector<real_or_complex<R>>& x) const {  ///< from elements T
     std::vector<sharded_tensor<T>> operands;
     for (const auto& one : x) operands.push_back(one.template of<T>());
     return real_or_complex<R>(op.convert(operands));
@@ -153,17 +154,17 @@ struct element_type_change final : custom_op,
 struct mixed_program_access {
   template <class R>
   struct values final : program_values {  ///< the values of such a program, for elements whose real type is R
-    const traced_function& program;
-    const std::vector<real_or_complex<R>>& arguments;
-    std::vector<real_or_complex<R>> all;  ///< by their numbers in the graph
+    const traced_function& program;       ///< the program that is executed
+    const std::vector<real_or_complex<R>>& arguments;  ///< in the order of the program
+    std::vector<real_or_complex<R>> all;               ///< by their numbers in the graph
 
     values(const traced_function& p, const std::vector<real_or_complex<R>>& x)
         : program(p), arguments(x), all(p.operations().values()) {}
-    void set_argument(std::size_t argument, value v, const sharding& layout) override {
+    void set_argument(std::size_t argument, value v, const sharding& layout) override {  ///< stores it as value v
       all[v.number] = arguments[argument].transform([&](const auto& x) { return reshard(x, layout); });
     }
     void execute(std::size_t o, const std::vector<sharding>& operand_layouts, const sharding& computed_layout,
-                 const sharding& final_layout) override {
+                 const sharding& final_layout) override {  ///< operation o; stores its result
       std::vector<real_or_complex<R>> operands;
       for (std::size_t i = 0; i < operand_layouts.size(); ++i) {
         const auto& x = all[program.operand(o, i).number];
@@ -192,13 +193,14 @@ struct mixed_program_access {
     template <class T>
     sharded_tensor<T> run_single_step(std::size_t o, const std::vector<real_or_complex<R>>& x,
                                       const std::vector<sharding>& operand_layouts,
-                                      const sharding& computed_layout) const {
+                                      const sharding& computed_layout) const {  ///< operands x of one type T
       std::vector<sharded_tensor<T>> operands;
       for (const auto& one : x) operands.push_back(one.template of<T>());
       return program.template run_one_operation<T>(o, operands, operand_layouts, computed_layout);
     }
   };
 
+  /// Executes the program in the precision of R, and returns its result.
   template <class R>
   static real_or_complex<R> run(const traced_function& program, const std::vector<real_or_complex<R>>& arguments) {
     values<R> all(program, arguments);
@@ -207,7 +209,7 @@ struct mixed_program_access {
     return program.is_result_stopped_ ? y.detached() : y;
   }
   static std::size_t argument_count(const traced_function& program) { return program.inputs_.size(); }
-  static bool is_complex_input(const traced_function& program, std::size_t i) {
+  static bool is_complex_input(const traced_function& program, std::size_t i) {  ///< whether argument i is complex
     return program.operations()[program.inputs_[i]].is_complex;
   }
   /// Finds the reshards of the backward pass by a dry run, with arguments in their completed layouts.
@@ -257,7 +259,7 @@ struct tensors_of_program<real_and_complex<R>> {
   }
 };
 
-struct real_complex_execution final : mixed_type_execution {
+struct real_complex_execution final : mixed_type_execution {  ///< executes programs with real and complex values
   untyped_tensor run(const traced_function& program, const untyped_tensor* arguments) const override {
     if (const auto type = arguments[0].type; type == type_number<float>() || type == type_number<std::complex<float>>())
       return run_in_precision<float>(program, arguments);
@@ -288,7 +290,7 @@ struct real_complex_execution final : mixed_type_execution {
   }
 };
 
-inline const real_complex_execution mixed_program_executor{};
+inline const real_complex_execution mixed_program_executor{};  ///< the executor of all such programs
 
 /// Adds an operation from real to complex values, or from complex to real values, to the traced program. Op declares
 /// its rule, and optionally the extents of the result, as an operation of apply_op() does; the placeholders

@@ -214,15 +214,15 @@ class traced_function {
   /// The values of a program in which all values have the same element type.
   template <class T>
   struct values_of_one_type final : detail::program_values {
-    const traced_function& program;
-    const std::vector<sharded_tensor<T>>& arguments;
+    const traced_function& program;                         ///< the program that is executed
+    const std::vector<sharded_tensor<T>>& arguments;        ///< in the order of the program
     std::vector<sharded_tensor<T>> values;                  ///< by their numbers in the graph
     std::vector<detail::wider_result> boxes_of_operations;  ///< for each operation; empty without wider windows
     std::vector<detail::block_window<T>> boxes_of_values;   ///< values that were computed on wider boxes
 
     values_of_one_type(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
         : program(p), arguments(x), values(p.operations().values()) {}
-    void set_argument(std::size_t argument, value v, const sharding& layout) override {
+    void set_argument(std::size_t argument, value v, const sharding& layout) override {  ///< reshards it to layout
       values[v.number] = reshard(arguments[argument], layout);
     }
     /// Chooses the operations that compute wider boxes, if the program is bound with wider windows.
@@ -237,7 +237,7 @@ class traced_function {
       boxes_of_values.resize(values.size());
     }
     void execute(std::size_t o, const std::vector<sharding>& operand_layouts, const sharding& computed_layout,
-                 const sharding& final_layout) override {
+                 const sharding& final_layout) override {  ///< stores the result of operation o
       std::vector<sharded_tensor<T>> operands;
       for (std::size_t i = 0; i < operand_layouts.size(); ++i) {
         const sharded_tensor<T>& x = values[program.operand(o, i).number];
@@ -263,7 +263,7 @@ class traced_function {
   bool is_gradient_stopped(std::size_t o, std::size_t i) const { return (program_->gradient_stops[o] >> i & 1U) != 0; }
   /// Executes all operations in order, in the completed layouts.
   PARTITA_DECL void run_all_operations(detail::program_values& values) const;
-  PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;
+  PARTITA_DECL void require_arguments(const shape_list* extents, std::size_t n) const;  ///< throws unless they fit
 
   /// Executes the program. The arguments must be as many as the program has, with the same extents.
   template <class Result, class T>
@@ -280,7 +280,7 @@ class traced_function {
     return run_real_and_complex<Result>(all.data());
   }
   template <class T>
-  sharded_tensor<T> run_real_and_complex(const detail::untyped_tensor* arguments) const {
+  sharded_tensor<T> run_real_and_complex(const detail::untyped_tensor* arguments) const {  ///< for a result of type T
     return run_real_complex_program(arguments, detail::type_number<T>()).template as_tensor<T>();
   }
   /// Executes a program with real and complex values, and returns its result. Throws an error unless the elements of
@@ -306,11 +306,11 @@ class traced_function {
     }
   }
 
-  std::shared_ptr<detail::traced_program> program_;
-  std::vector<value> inputs_;  ///< the arguments
-  value result_;
+  std::shared_ptr<detail::traced_program> program_;       ///< shared with copies and with its traced values
+  std::vector<value> inputs_;                             ///< the numbers of the arguments among the values
+  value result_;                                          ///< the number of the result among the values
   bool is_result_stopped_ = false;                        ///< whether the result is a constant for differentiation
-  std::optional<std::vector<std::size_t>> gradients_of_;  ///< given to differentiate_by(); none: of all arguments
+  std::optional<std::vector<std::size_t>> gradients_of_;  ///< the arguments given to differentiate_by(); none: all
   mutable std::shared_ptr<const completion> completion_;  ///< null before complete()
 };
 
@@ -324,7 +324,7 @@ struct traced_arg {
 };
 template <class Traced, class... Spec>
 struct first_traced_type {  ///< the class of the traced value for the first argument
-  using type = Traced;
+  using type = Traced;      ///< if there are no arguments
 };
 template <class Traced, class First, class... Spec>
 struct first_traced_type<Traced, First, Spec...> : traced_arg<Traced, First> {};
@@ -334,6 +334,7 @@ template <class Argument, class Result>
 struct program_class {
   using type = traced_function;
 };
+/// The class of the program that tracing f with these specs makes.
 template <class Traced, class F, class... Spec>
 using program_type = typename program_class<typename first_traced_type<Traced, Spec...>::type::value_type,
                                             element_of_tensor<decltype(std::declval<const F&>()(

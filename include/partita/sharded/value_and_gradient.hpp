@@ -16,8 +16,8 @@ namespace partita {
 /// The value of a scalar function, and its gradients with respect to the parameters, in order.
 template <class T, class... Gradient>
 struct value_with_gradients {
-  T value{};
-  std::tuple<Gradient...> gradients;
+  T value{};                          ///< the value of the function
+  std::tuple<Gradient...> gradients;  ///< one per parameter, in the layout of its cotangent
 };
 
 namespace detail {
@@ -34,7 +34,7 @@ typed_sharded<T, Layout> parameter_of(const typed_sharded<T, Layout>& x) {
   return typed_sharded<T, Layout>(parameter_of(x.run_time_tensor()));
 }
 template <ranked_array X>
-auto parameter_of(const X& x) {
+auto parameter_of(const X& x) {  ///< for a plain array
   return parameter_of(as_run_time(x));
 }
 
@@ -69,7 +69,7 @@ auto typed_gradient(const typed_sharded<T, Layout>&, const typed_sharded<T, Layo
   return typed_sharded<T, cotangent_name<Layout>>(gradient_of(parameter.run_time_tensor()));
 }
 template <ranked_array X, class T>
-auto typed_gradient(const X&, const sharded_tensor<T>& parameter) {
+auto typed_gradient(const X&, const sharded_tensor<T>& parameter) {  ///< as an array
   return as_array<rank_of<X>>(gradient_of(parameter));
 }
 

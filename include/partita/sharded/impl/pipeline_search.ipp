@@ -12,11 +12,11 @@ namespace partita {
 PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, const pipeline_search_options& options) {
   /// The estimated times and memory of consecutive layers for one micro-batch.
   struct stage_estimate {
-    double forward = 0, backward = 0, update = 0;
-    std::size_t peak_bytes = 0;  ///< bytes of memory on a worker
+    double forward = 0, backward = 0, update = 0;  ///< seconds of the passes, and of the optimiser's update
+    std::size_t peak_bytes = 0;                    ///< bytes of memory on a worker
     std::size_t kept_bytes = 0;  ///< of peak_bytes, the bytes that the forward pass keeps for the backward pass
     std::size_t sent_bytes = 0;  ///< the bytes of a worker's block of the result
-    search_candidate layouts{};
+    search_candidate layouts{};  ///< found by search()
   };
   std::map<std::array<std::size_t, 4>, stage_estimate> known;
   const auto estimated = [&](std::size_t workers, std::size_t first, std::size_t last,

@@ -20,7 +20,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       copies_.resize(graph_.operations());
     }
 
-    std::vector<step_use> steps() {
+    std::vector<step_use> steps() {  ///< converts all events; may be called once
       for (const step_event& e : plan_.events) {
         step_use& one = steps_.emplace_back();
         one.is_backward = e.backward, one.seconds = e.seconds;
@@ -47,12 +47,12 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     }
 
    private:
-    struct copy {  ///< of a value, moved for an operation
-      std::uint32_t value_number, block;
+    struct copy {                         ///< a copy of a value, moved for an operation
+      std::uint32_t value_number, block;  ///< the number of the value, and of the copy's block
     };
 
-    std::uint32_t new_block() { return block_count_++; }  ///< the number of a new block
-    std::size_t bytes_of(std::uint32_t v, const sharding& s) const {
+    std::uint32_t new_block() { return block_count_++; }              ///< the number of a new block
+    std::size_t bytes_of(std::uint32_t v, const sharding& s) const {  ///< bytes of a worker's block of v in layout s
       return graph_.block_bytes(value{v}, s, plan_.model.element_bytes);
     }
     /// The block in which operation o reads value v: the last copy moved for the operation, or the value's own block.
@@ -66,7 +66,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
     std::vector<std::uint32_t> cotangent(std::uint32_t v) const {
       return cotangents_[v].empty() ? std::vector<std::uint32_t>{block_of_value_[v]} : cotangents_[v];
     }
-    void move(const step_event& e, step_use& one) {
+    void move(const step_event& e, step_use& one) {  ///< reshards a value or a cotangent
       one.sets = new_block(), one.bytes = bytes_of(e.of, e.to);
       if (e.is_cotangent) {
         one.reads = cotangent(e.of);
@@ -78,14 +78,14 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       if (is_operand) copies_[e.operation].push_back({e.of, one.sets});
       else block_of_value_[e.of] = one.sets;  // the block of a result, or of an updated parameter
     }
-    void move_window(const step_event& e, step_use& one) {
+    void move_window(const step_event& e, step_use& one) {  ///< exchanges a window
       const auto& node = graph_.operation(e.operation);
       one.sets = new_block(), one.bytes = e.bytes;
       one.reads = e.backward ? cotangent(e.of)
                              : std::vector<std::uint32_t>{block_read_by(e.operation, graph_.of(node, 0).number)};
       window_blocks_.push_back(one.sets);
     }
-    void read_operands(const step_event& e, step_use& one) {
+    void read_operands(const step_event& e, step_use& one) {  ///< adds the operands' blocks to one.reads
       const auto& node = graph_.operation(e.operation);
       for (std::size_t i = 0; i < node.operands; ++i)
         one.reads.push_back(block_read_by(e.operation, graph_.of(node, i).number));
@@ -93,7 +93,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
       one.reads.insert(one.reads.end(), window_blocks_.begin(), window_blocks_.end());
       window_blocks_.clear();
     }
-    void compute(const step_event& e, step_use& one) {
+    void compute(const step_event& e, step_use& one) {  ///< executes an operation forward
       read_operands(e, one);
       const auto& node = graph_.operation(e.operation);
       one.sets = block_of_value_[node.first_result];
@@ -102,7 +102,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
         one.bytes += bytes_of(node.first_result + j, plan_.completion->used_layout(e.operation, node.operands + j));
       }
     }
-    void differentiate(const step_event& e, step_use& one) {
+    void differentiate(const step_event& e, step_use& one) {  ///< executes an operation backward
       read_operands(e, one);
       const auto& node = graph_.operation(e.operation);
       for (std::uint32_t j = 0; j < node.results; ++j) {
@@ -116,19 +116,19 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
         cotangents_[v.number].push_back(one.sets);
       }
     }
-    void update(const step_event& e, step_use& one) {
+    void update(const step_event& e, step_use& one) {  ///< updates a parameter
       one.reads = cotangent(e.of);
       one.sets = new_block();
       block_of_value_[e.of] = one.sets;
     }
 
-    const step_plan& plan_;
-    const graph& graph_;
-    std::vector<std::uint32_t> block_of_value_{}, window_blocks_{};  ///< windows that the next operation reads
+    const step_plan& plan_;                                          ///< whose events are converted
+    const graph& graph_;                                             ///< the program of the plan
+    std::vector<std::uint32_t> block_of_value_{}, window_blocks_{};  ///< the latter: windows for the next operation
     std::vector<std::vector<std::uint32_t>> cotangents_;             ///< for each value, the blocks of contributions
     std::vector<std::vector<copy>> copies_{};                        ///< the copies that were moved for each operation
-    std::uint32_t block_count_;
-    std::vector<step_use> steps_{};
+    std::uint32_t block_count_;                                      ///< the number that the next new block gets
+    std::vector<step_use> steps_{};                                  ///< the converted events, in order
   };
   return event_converter(plan).steps();
 }
