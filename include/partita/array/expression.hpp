@@ -75,7 +75,7 @@ struct extents_type_of {  ///< implements array_extents
 };
 template <number T>
 struct extents_type_of<T> {
-  using type = extents<>;  ///< of a number
+  using type = extents<>;  ///< the extents of a number
 };
 /// The extents in the type of an operand, or `void` if its rank is dynamic; a number has rank 0.
 template <class T>

@@ -27,9 +27,10 @@ struct resized_line {
   /// Whether one wave of the shorter line is both positive and negative; that wave is the wave `shared_wave()`.
   constexpr bool has_shared_nyquist_wave() const { return n != m && shorter_length() > 0 && shorter_length() % 2 == 0; }
   constexpr std::size_t shared_wave() const { return shorter_length() / 2; }  ///< the highest wave of the shorter line
-  /// The number of waves of the spectrum before its length is changed; `extent()` is the number after the change.
+  /// The number of waves of the spectrum before its length is changed.
   constexpr std::size_t source_extent() const { return is_half_spectrum ? half_spectrum_extent(n) : n; }
-  constexpr std::size_t extent() const { return is_half_spectrum ? half_spectrum_extent(m) : m; }  ///< waves after it
+  /// The number of waves of the spectrum after its length is changed.
+  constexpr std::size_t extent() const { return is_half_spectrum ? half_spectrum_extent(m) : m; }
 
   /// The range of waves from 0 on, and the range of negative waves. A line that keeps its length has one range.
   constexpr std::array<wave_range, 2> wave_ranges() const {

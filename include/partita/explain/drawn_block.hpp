@@ -36,7 +36,7 @@ struct axis_scale {
 struct block_scales {
   axis_scale y_axis, x_axis;  ///< the scales of the rows (vertical) and of the columns (horizontal)
 
-  block_scales(std::size_t rows, std::size_t columns) : y_axis{rows, 0}, x_axis{columns, 0} {  ///< of a largest block
+  block_scales(std::size_t rows, std::size_t columns) : y_axis{rows, 0}, x_axis{columns, 0} {  ///< of the largest block
     constexpr std::size_t most = 240, unit = 30, least = 108;
     if (y_axis.extent == 0) y_axis.extent = 1;
     if (x_axis.extent == 0) x_axis.extent = 1;

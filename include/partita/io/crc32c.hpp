@@ -10,7 +10,7 @@ namespace partita {
 
 namespace detail {
 
-inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78U;  ///< x^0 is the highest bit
+inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78U;  ///< the polynomial of CRC-32C; x^0 is the highest bit
 
 using crc32c_tables = std::array<std::array<std::uint32_t, 256>, 8>;  ///< [k][b]: effect of byte b before k zero bytes
 

@@ -95,7 +95,7 @@ hid_t make_hdf5_type() {
 }
 
 template <std::size_t Rank>
-hid_t make_hdf5_dataspace(const std::array<std::size_t, Rank>& extents) {  ///< the caller closes it
+hid_t make_hdf5_dataspace(const std::array<std::size_t, Rank>& extents) {  ///< a dataspace; the caller must close it
   hsize_t sizes[Rank == 0 ? 1 : Rank] = {};
   for (std::size_t d = 0; d < Rank; ++d) sizes[d] = extents[d];
   return Rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(Rank), sizes, nullptr);
