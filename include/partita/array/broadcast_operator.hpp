@@ -37,7 +37,7 @@ class array_broadcast {
     return detail::sum_to_operand<Operand::rank()>(dy, shape_list(operand_extents_), dimension_map_);
   }
 
-  const Result& result_extents() const { return result_extents_; }
+  const Result& result_extents() const { return result_extents_; }  ///< the extents of b(x)
   /// The dimension of the result that each dimension of the operand becomes.
   const dimension_map& map() const { return dimension_map_; }
 
@@ -50,8 +50,8 @@ class array_broadcast {
                         << ", got " << given << "; make another operator for other extents");
   }
 
-  Operand operand_extents_;
-  Result result_extents_;
+  Operand operand_extents_;      ///< the extents of the argument x
+  Result result_extents_;        ///< the extents of the result b(x)
   dimension_map dimension_map_;  ///< from the dimensions of the operand to those of the result
 };
 
@@ -71,7 +71,7 @@ array_broadcast(const extents<A...>&, const extents<B...>&, const Dims&, strictn
 /// and `y_to_z.adjoint(multiply(dz, x, dims))`.
 template <std::size_t... L, std::size_t... R, std::ptrdiff_t... D>
 auto array_broadcasts(const extents<L...>& lhs, const extents<R...>& rhs, broadcast_dimensions_t<D...> dims = {}) {
-  using result = typename broadcast_extents<extents<L...>, extents<R...>, D...>::type;
+  using result = typename broadcast_extents<extents<L...>, extents<R...>, D...>::type;  ///< extents of z
   const shape_list a(lhs), b(rhs);
   if (const auto verdict = judge_array_broadcast(a, b, dims.list()); !verdict)
     throw shape_error(explain_verdict(verdict, "array_broadcasts", a, b, dims.list()));

@@ -30,7 +30,7 @@ struct function_name : any_function_name {};
 template <class F>
   requires requires { F::name; }
 struct function_name<F> {
-  static constexpr const char* name = F::name;
+  static constexpr const char* name = F::name;  ///< such as "add"
 };
 
 /// Whether one operation accepts two element types: as in XLA equal types or two real floating-point types, and also
@@ -88,8 +88,8 @@ bool extents_are_compatible(const L& l, const R& r) {
 template <class F, class L, class R, class Dims>
 void require_broadcastable(const L& l, const R& r, const Dims& dims) {
   if constexpr (is_static_broadcast_dimensions<Dims> && has_known_rank_v<L> && has_known_rank_v<R>) {
-    using left = array_extents<L>;
-    using right = array_extents<R>;
+    using left = array_extents<L>;   ///< what the type of the first operand says of its extents
+    using right = array_extents<R>;  ///< what the type of the second operand says of its extents
     [[maybe_unused]] constexpr require_legal_broadcast<static_broadcast_verdict<L, R, Dims>, left, right, Dims,
                                                        function_name<F>>
         judged{};

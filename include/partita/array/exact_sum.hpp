@@ -109,7 +109,7 @@ class long_accumulator {
 
   std::int64_t digits_[digit_count] = {};  ///< the sum in base 2^32, lowest digit first, before carries are propagated
   T non_finite_sum_{};                     ///< the sum of all infinities and NaNs
-  bool has_non_finite_ = false;
+  bool has_non_finite_ = false;            ///< whether an infinity or a NaN was added
 };
 
 /// The sum of value(0) … value(count - 1), rounded once.

@@ -96,12 +96,12 @@ struct trailing_digits {
   }
 
  private:
-  struct float_parts {
+  struct float_parts {       ///< mantissa times 2^exponent is the number's size, except for a constant factor
     std::int64_t exponent;   ///< the exponent of the last digit, 1 for the smallest numbers
     std::uint64_t mantissa;  ///< all digits of the number, as an integer without a sign
   };
   template <class T>
-  static float_parts split_float(T x) {
+  static float_parts split_float(T x) {  ///< exponent and mantissa of a finite number, from its bits
     constexpr unsigned digits = std::numeric_limits<T>::digits - 1;
     const std::uint64_t all = std::bit_cast<typename unsigned_of_size<T>::type>(x);
     const std::uint64_t fraction = all & ((std::uint64_t{1} << digits) - 1);
@@ -132,12 +132,12 @@ class exact_terms {
 template <class T, std::size_t Width>
 class typed_exact_terms final : public exact_terms {
  public:
-  void clear(std::size_t n) override {
+  void clear(std::size_t n) override {  ///< starts empty sums of n elements
     n_ = n * Width;
     blocks_.clear();
     used_list_count_ = 0;
   }
-  void add(const char* block) override { blocks_.push_back(reinterpret_cast<const T*>(block)); }
+  void add(const char* block) override { blocks_.push_back(reinterpret_cast<const T*>(block)); }  ///< adds a block
   void round(char* to) override { exact_sum<T>(block(), blocks_.size(), n_, reinterpret_cast<T*>(to)); }
 
   /// Writes the first terms of all sums and, if any sum has more terms, a byte that identifies the encoding of the
@@ -189,7 +189,7 @@ class typed_exact_terms final : public exact_terms {
     to.finish();
   }
 
-  void add_message(const std::vector<char>& message) override {
+  void add_message(const std::vector<char>& message) override {  ///< adds the sums of another node
     const std::size_t first = append_received_terms(), bytes = n_ * sizeof(T);
     std::memcpy(received_terms_[first].data(), message.data(), bytes);
     if (message.size() > bytes) {
@@ -234,8 +234,8 @@ class typed_exact_terms final : public exact_terms {
 
   std::size_t n_ = 0, used_list_count_ = 0;     ///< the numbers T of a block; the lists of received_terms_ in use
   std::vector<const T*> blocks_;                ///< all added lists of n_ numbers: blocks, and lists of received_terms_
-  std::vector<std::vector<T>> received_terms_;  ///< memory of received terms, kept after clear()
-  std::vector<T> first_terms_, second_terms_, remaining_terms_, terms_of_sum_;  ///< buffers of write()
+  std::vector<std::vector<T>> received_terms_;  ///< lists of n_ received terms, whose memory stays after clear()
+  std::vector<T> first_terms_, second_terms_, remaining_terms_, terms_of_sum_;  ///< for write(); the last: of one sum
   std::vector<std::uint32_t> term_counts_;  ///< the number of terms of each sum after the first, in write()
 };
 

@@ -16,9 +16,9 @@ namespace partita {
 template <>
 class extents<detail::rank_not_given - 1> : public detail::rejected_call {
  public:
-  static constexpr std::size_t rank() { return 1; }
+  static constexpr std::size_t rank() { return 1; }  ///< any rank, as the call is rejected
   template <class... A>
-  explicit extents(const A&...) {
+  explicit extents(const A&...) {  ///< always an error
     static_assert(detail::dependent_false<A...>,
                   "partita::extents(n, ...): requires numbers, one for each dimension; for a container of them, "
                   "std::array, and dynamic_extents<rank>(array)");
@@ -35,7 +35,7 @@ concept array_expression = xt::is_xexpression<std::remove_cvref_t<T>>::value;
 namespace detail {
 
 template <class T>
-inline constexpr bool is_complex_number = false;
+inline constexpr bool is_complex_number = false;  ///< whether T is a std::complex
 template <class T>
 inline constexpr bool is_complex_number<std::complex<T>> = true;
 
@@ -51,7 +51,7 @@ concept array_operand = array_expression<T> || number<T>;
 template <class L, class R>
 concept array_operands = array_operand<L> && array_operand<R> && (array_expression<L> || array_expression<R>);
 
-inline constexpr std::size_t unknown_rank = static_cast<std::size_t>(-1);  ///< of an array whose rank is dynamic
+inline constexpr std::size_t unknown_rank = static_cast<std::size_t>(-1);  ///< the rank, if the type does not say it
 
 /// The extents in the type of an expression: static extents, dynamic extents with a static rank, or `void` if the rank
 /// is dynamic.
@@ -70,22 +70,22 @@ struct extents_from_shape_type<xt::fixed_shape<E...>> {
 };
 
 template <class T>
-struct extents_type_of {
+struct extents_type_of {  ///< implements array_extents
   using type = typename extents_from_shape_type<std::remove_cvref_t<typename T::shape_type>>::type;
 };
 template <number T>
 struct extents_type_of<T> {
-  using type = extents<>;
+  using type = extents<>;  ///< the extents of a number
 };
 /// The extents in the type of an operand, or `void` if its rank is dynamic; a number has rank 0.
 template <class T>
 using array_extents = typename extents_type_of<std::remove_cvref_t<T>>::type;
 
 template <class T>
-inline constexpr bool has_known_rank_v = !std::is_void_v<array_extents<T>>;
+inline constexpr bool has_known_rank_v = !std::is_void_v<array_extents<T>>;  ///< whether the type of T says its rank
 
 template <class Extents>
-inline constexpr std::size_t rank_of_extents = Extents::rank();
+inline constexpr std::size_t rank_of_extents = Extents::rank();  ///< unknown_rank for void
 template <>
 inline constexpr std::size_t rank_of_extents<void> = unknown_rank;
 /// The rank of an operand, or `unknown_rank`. (xt::get_rank treats a view as dynamic.)
@@ -93,12 +93,12 @@ template <class T>
 inline constexpr std::size_t array_operand_rank = rank_of_extents<array_extents<T>>;
 
 template <class T>
-struct element_from_operand {
+struct element_from_operand {  ///< implements operand_element
   using type = typename T::value_type;
 };
 template <number T>
 struct element_from_operand<T> {
-  using type = T;
+  using type = T;  ///< a number is its own element
 };
 /// The element type of an array, or the type of a number.
 template <class T>
@@ -122,12 +122,12 @@ concept strided_expression = array_expression<E> && requires(const std::remove_c
 };
 
 template <class T, std::size_t Rank>
-struct array_with_rank_type {
+struct array_with_rank_type {  ///< implements array_with_rank
   using type = xt::xtensor<T, Rank>;
 };
 template <class T>
 struct array_with_rank_type<T, unknown_rank> {
-  using type = xt::xarray<T>;
+  using type = xt::xarray<T>;  ///< for a dynamic rank
 };
 /// The xtensor container for elements T, with a static rank or a dynamic rank.
 template <class T, std::size_t Rank>

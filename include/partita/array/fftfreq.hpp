@@ -37,7 +37,7 @@ inline xt::xtensor<double, 1> sampling_frequencies(const char* call, std::size_t
 inline xt::xtensor<double, 1> fftfreq(std::size_t n, double sample_spacing = 1) {
   return detail::sampling_frequencies("fftfreq", n, false, sample_spacing);
 }
-inline xt::xtensor<double, 1> rfftfreq(std::size_t n, double sample_spacing = 1) {
+inline xt::xtensor<double, 1> rfftfreq(std::size_t n, double sample_spacing = 1) {  ///< of half of the spectrum
   return detail::sampling_frequencies("rfftfreq", n, true, sample_spacing);
 }
 

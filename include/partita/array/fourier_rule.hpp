@@ -20,10 +20,10 @@ enum class real_transform { dct_1, dct_2, dct_3, dct_4, dst_1, dst_2, dst_3, dst
 
 /// Options of the kernel fourier_transform.
 struct fourier_options {
-  fourier_norm norm = fourier_norm::backward;
-  bool inverse = false;         ///< compute the inverse transform; complex_to_real always is an inverse
+  fourier_norm norm = fourier_norm::backward;  ///< which direction is divided by the number of points
+  bool inverse = false;                        ///< compute the inverse transform; complex_to_real always is an inverse
   std::size_t real_extent = 0;  ///< the real elements along the last transformed dimension; complex_to_real requires it
-  bool measure = false;         ///< FFTW tries its algorithms before the first call (FFTW_MEASURE)
+  bool measure = false;         ///< whether FFTW times its algorithms before the first call (FFTW_MEASURE)
 };
 
 /// A transform of complex numbers to complex numbers.
@@ -57,21 +57,21 @@ enum class line_kind { complex_to_complex, real_to_complex, complex_to_real, rea
 
 /// Factors of the first and of the last element of a line of elements along one dimension.
 struct end_factors {
-  double first = 1, last = 1;  ///< 1 leaves an element unchanged
+  double first = 1, last = 1;  ///< multiply the first and the last element; 1 leaves it unchanged
 
-  constexpr bool has_factors() const { return first != 1 || last != 1; }
+  constexpr bool has_factors() const { return first != 1 || last != 1; }  ///< whether a factor is not 1
   constexpr end_factors multiplied_by(double f, double l) const { return {first * f, last * l}; }
 };
 
 /// One transform of FFTW along one dimension: elements at the ends of a line are multiplied before and after the
 /// transform, and all elements by `factor`.
 struct line_transform {
-  std::size_t dimension = 0;  ///< the dimension of the block that is transformed
-  line_kind kind = line_kind::complex_to_complex;
-  bool is_backward = false;                     ///< whether the sign of the exponent is +
-  real_transform real = real_transform::dct_1;  ///< which transform it is, if `kind` is real_to_real
-  end_factors before{}, after{};                ///< applied before and after the transform
-  double factor = 1;                            ///< multiplies all elements of the result
+  std::size_t dimension = 0;                       ///< the dimension of the block that is transformed
+  line_kind kind = line_kind::complex_to_complex;  ///< the element types of its input and result
+  bool is_backward = false;                        ///< whether the sign of the exponent is +
+  real_transform real = real_transform::dct_1;     ///< which transform it is, if `kind` is real_to_real
+  end_factors before{}, after{};                   ///< multiply the ends of a line before and after the transform
+  double factor = 1;                               ///< multiplies all elements of the result
 };
 
 /// The transform that inverts `kind`, except for a factor.

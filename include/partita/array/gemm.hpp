@@ -79,7 +79,7 @@ struct blas_operand {
 template <class T>
 struct row_and_beta {
   T beta{};                ///< the factor of the existing result, if `row` is null
-  const T* row = nullptr;  ///< its elements are contiguous
+  const T* row = nullptr;  ///< contiguous elements that are added to every row of the product, or null
 };
 
 /// Computes c = a b + the term `to`. Requires matching shapes and an `a` with at least one column.

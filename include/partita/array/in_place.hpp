@@ -50,8 +50,8 @@ template <class F, array_expression Target, class E, broadcast_dimensions_choice
   requires detail::array_operand<E>
 void elementwise_in_place(F f, Target&& target, E&& x, const Dims& dims = {}) {
   using namespace detail;
-  using target_extents = array_extents<Target>;
-  using operand_extents = array_extents<E>;
+  using target_extents = array_extents<Target>;  ///< what the type of the target says of its extents
+  using operand_extents = array_extents<E>;      ///< what the type of x says of its extents
   require_broadcastable<F>(target, x, dims);
   if constexpr (has_known_rank_v<Target> && has_known_rank_v<E>)
     static_assert(
@@ -78,15 +78,15 @@ void add_in_place(Target&& target, E&& x, const Dims& dims = {}) {
   elementwise_in_place(function::add{}, target, x, dims);
 }
 template <array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
-void subtract_in_place(Target&& target, E&& x, const Dims& dims = {}) {
+void subtract_in_place(Target&& target, E&& x, const Dims& dims = {}) {  ///< target -= x
   elementwise_in_place(function::subtract{}, target, x, dims);
 }
 template <array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
-void multiply_in_place(Target&& target, E&& x, const Dims& dims = {}) {
+void multiply_in_place(Target&& target, E&& x, const Dims& dims = {}) {  ///< target *= x
   elementwise_in_place(function::multiply{}, target, x, dims);
 }
 template <array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
-void divide_in_place(Target&& target, E&& x, const Dims& dims = {}) {
+void divide_in_place(Target&& target, E&& x, const Dims& dims = {}) {  ///< target /= x
   elementwise_in_place(function::divide{}, target, x, dims);
 }
 

@@ -101,7 +101,7 @@ void multiply_line_ends(const strided<T, Rank>& block, std::size_t dimension, co
 /// Transforms blocks, and keeps the FFTW plans that were used. Several threads must not share such an object.
 class local_transforms {
  public:
-  explicit local_transforms(bool measure) : should_measure_(measure) {}
+  explicit local_transforms(bool measure) : should_measure_(measure) {}  ///< measure: FFTW times its algorithms
 
   /// Sets y to the transform of x along the dimensions of `lines`, one dimension after another. The block has all
   /// elements of the tensor along these dimensions. x and y may be the same memory if their elements have one type. x
@@ -125,10 +125,10 @@ class local_transforms {
  private:
   /// A plan of FFTW and its key: the kind, shapes, strides and alignments for which the plan was made.
   struct cached_plan {
-    std::vector<std::ptrdiff_t> key;
-    std::shared_ptr<void> plan;  ///< FFTW's plan, which the deleter destroys
+    std::vector<std::ptrdiff_t> key;  ///< all numbers that determine the plan
+    std::shared_ptr<void> plan;       ///< FFTW's plan, which the deleter destroys
   };
-  static constexpr std::size_t max_plans = 64;  // chosen: a program that uses more shapes makes plans again
+  static constexpr std::size_t max_plans = 64;  ///< kept plans; chosen: a program of more shapes makes plans again
   // The bytes of a part of a block that passes through all transforms.
   static constexpr std::size_t cached_bytes = std::size_t{1} << 18U;  // chosen: a quarter of a usual L2 cache
   // The bytes of a buffer row. Measured: 64 to 512 bytes are equally fast (128^3, 256^2 x 16 std::complex<double>).
@@ -162,7 +162,7 @@ class local_transforms {
     scale_block(y, factor);
   }
   template <class T, std::size_t Rank>
-  static void clear_imaginary_part(const strided<std::complex<T>, Rank>& block) {
+  static void clear_imaginary_part(const strided<std::complex<T>, Rank>& block) {  ///< sets these to 0
     for_each_row(block, [](std::complex<T>* row, std::size_t n, std::ptrdiff_t stride) {
       for (std::size_t k = 0; k < n; ++k) row[static_cast<std::ptrdiff_t>(k) * stride].imag(0);
     });
@@ -251,7 +251,7 @@ class local_transforms {
   template <class T>
   using fftw_memory = std::unique_ptr<T, fftw_deleter<T>>;  ///< uninitialised memory, aligned for FFTW
   template <class T>
-  static fftw_memory<T> allocate_for_fftw(std::size_t n) {
+  static fftw_memory<T> allocate_for_fftw(std::size_t n) {  ///< of n elements; throws std::bad_alloc
     fftw_memory<T> memory(static_cast<T*>(fftw_of<real_of<T>>::allocate(n * sizeof(T))));
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
@@ -374,7 +374,7 @@ class local_transforms {
   };
 
   bool should_measure_;             ///< whether FFTW tries its algorithms when it makes a plan
-  std::vector<cached_plan> plans_;  ///< oldest first
+  std::vector<cached_plan> plans_;  ///< the plans that were made last, oldest first
 };
 
 }  // namespace partita::detail

@@ -41,7 +41,7 @@ struct number_list : std::array<Integer, N> {
 
  private:
   template <class I>
-  static constexpr Integer convert_to_integer(I number) {
+  static constexpr Integer convert_to_integer(I number) {  ///< a negative count is a shape_error
     if constexpr (std::unsigned_integral<Integer> && std::signed_integral<I>)
       if (number < 0)
         throw shape_error(text("partita: requires extents that are not negative, got ")

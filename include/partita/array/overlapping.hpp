@@ -14,7 +14,7 @@ namespace detail {
 
 /// One dimension of one of two blocks: its stride and its range of positions, which are negated for the second block.
 struct step_range {
-  std::ptrdiff_t step = 0, lowest = 0, highest = 0;  ///< multiples of step from lowest to highest
+  std::ptrdiff_t step = 0, lowest = 0, highest = 0;  ///< the stride in elements, and the range of its multiples
 };
 
 /// Whether some multiples of the strides add up to `offset`. Strides are in descending order, so that few multiples

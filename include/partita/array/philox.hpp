@@ -22,7 +22,7 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
 /// equal on all workers.
 class random_words {
  public:
-  constexpr random_words(std::uint64_t seed, std::uint64_t step)
+  constexpr random_words(std::uint64_t seed, std::uint64_t step)  ///< the stream of this seed and this step
       : philox_key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)}, step_(step) {}
 
   constexpr std::uint32_t operator[](std::uint64_t k) {
@@ -36,9 +36,9 @@ class random_words {
   }
 
  private:
-  std::array<std::uint32_t, 2> philox_key_;         ///< the seed
+  std::array<std::uint32_t, 2> philox_key_;         ///< the lower and the upper half of the seed
   std::uint64_t step_, block_ = ~std::uint64_t{0};  ///< word k is in block k / 4; block_ is that of the last call
-  std::array<std::uint32_t, 4> words_of_block_{};
+  std::array<std::uint32_t, 4> words_of_block_{};   ///< the words of block_
 };
 
 }  // namespace partita::detail

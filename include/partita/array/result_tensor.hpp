@@ -18,7 +18,7 @@ class result_tensor : public Tensor {
   using typename Tensor::shape_type;
 
   result_tensor() = default;
-  explicit result_tensor(const shape_type& shape) : Tensor(shape) {}
+  explicit result_tensor(const shape_type& shape) : Tensor(shape) {}  ///< of this shape; its elements are not set
   template <class E>
   explicit result_tensor(const xt::xexpression<E>& e) : Tensor(e) {}
   using Tensor::operator=;

@@ -17,8 +17,8 @@ class row_walk {
 
   /// A plane of `rows` rows of n elements, with each block's strides from row to row and along a row.
   struct plane {
-    std::size_t rows = 1, n = 1;
-    steps row_step{}, column_step{};
+    std::size_t rows = 1, n = 1;      ///< the number of rows, and of elements in a row
+    steps row_step{}, column_step{};  ///< the strides from row to row and along a row, for each block
   };
 
   /// Adds a dimension to the blocks, which is the innermost of all dimensions added so far.
@@ -110,10 +110,10 @@ class row_walk {
     for (std::size_t d = 0; d < rank; ++d) add(extents_[d], steps(strides_[d]));
   }
 
-  std::array<std::size_t, MostDimensions> extents_{};  ///< of the dimensions, outermost first
-  std::array<steps, MostDimensions> strides_{};        ///< of all blocks along each dimension
+  std::array<std::size_t, MostDimensions> extents_{};  ///< the extents of the merged dimensions, outermost first
+  std::array<steps, MostDimensions> strides_{};        ///< the strides of each block along these dimensions
   std::size_t rank_ = 0;                               ///< the number of dimensions after merging
-  bool has_zero_extent_ = false;
+  bool has_zero_extent_ = false;                       ///< whether the blocks have no elements
 };
 
 }  // namespace partita::detail

@@ -41,9 +41,9 @@ struct row_reader<E> {
   using value_type = typename E::value_type;
 
   const E* array;                                ///< the operand that is read
-  const value_type* first;                       ///< its element (0, …, 0)
+  const value_type* first;                       ///< the address of its element (0, …, 0)
   const value_type* row = nullptr;               ///< the first element of the current row
-  std::ptrdiff_t row_step = 0, column_step = 0;  ///< strides of the current plane
+  std::ptrdiff_t row_step = 0, column_step = 0;  ///< its strides from row to row and along a row of the plane
   value_type held_value{};                       ///< the value of a row along which the operand is repeated
 
   explicit row_reader(const E& e)
@@ -87,7 +87,7 @@ struct row_reader<xt::xscalar<CT>> {
   static constexpr std::size_t leaf_count = 0;
   using value_type = typename xt::xscalar<CT>::value_type;
 
-  value_type value;  ///< of the scalar
+  value_type value;  ///< the value of the scalar
   explicit row_reader(const xt::xscalar<CT>& e) : value(e()) {}
   template <class Steps>
   void write_strides(std::size_t, std::size_t, Steps&, std::size_t&) const {}
@@ -104,7 +104,7 @@ struct row_reader<xt::xscalar<CT>> {
 
 template <class F, class... CT>
 struct row_reader<xt::xfunction<elementwise_function<F>, CT...>> {
-  static constexpr bool is_readable = (row_reader<std::remove_cvref_t<CT>>::is_readable && ...);
+  static constexpr bool is_readable = (row_reader<std::remove_cvref_t<CT>>::is_readable && ...);  ///< and all operands
   static constexpr std::size_t leaf_count = (row_reader<std::remove_cvref_t<CT>>::leaf_count + ... + 0);
   using function = xt::xfunction<elementwise_function<F>, CT...>;  ///< the expression that is read
 
@@ -116,32 +116,32 @@ struct row_reader<xt::xfunction<elementwise_function<F>, CT...>> {
         operands(std::apply([](const auto&... x) { return std::tuple(row_reader<std::remove_cvref_t<CT>>(x)...); },
                             e.arguments())) {}
   template <class Steps>
-  void write_strides(std::size_t d, std::size_t rank, Steps& out, std::size_t& k) const {
+  void write_strides(std::size_t d, std::size_t rank, Steps& out, std::size_t& k) const {  ///< for all operands
     std::apply([&](const auto&... x) { (x.write_strides(d, rank, out, k), ...); }, operands);
   }
   template <class Plane, class Steps>
-  void enter_plane(const Plane& plane, const Steps& offsets, std::size_t& k) {
+  void enter_plane(const Plane& plane, const Steps& offsets, std::size_t& k) {  ///< in all operands
     std::apply([&](auto&... x) { (x.enter_plane(plane, offsets, k), ...); }, operands);
   }
   template <unsigned Units, bool General, std::size_t K>
-  void enter_row() {
+  void enter_row() {  ///< prepares at() in all operands
     enter_row_in_operands<Units, General, K>(std::index_sequence_for<CT...>{});
   }
   void next_row() {
     std::apply([](auto&... x) { (x.next_row(), ...); }, operands);
   }
   template <unsigned Units, bool General, std::size_t K>
-  auto at(std::ptrdiff_t i) const {
+  auto at(std::ptrdiff_t i) const {  ///< f of the operands' elements at index i of the row
     return apply_function_at<Units, General, K>(i, std::index_sequence_for<CT...>{});
   }
 
  private:
   template <unsigned Units, bool General, std::size_t K, std::size_t... J>
-  void enter_row_in_operands(std::index_sequence<J...>) {
+  void enter_row_in_operands(std::index_sequence<J...>) {  ///< calls enter_row() of each operand
     (std::get<J>(operands).template enter_row<Units, General, K + leaf_offset<J>()>(), ...);
   }
   template <unsigned Units, bool General, std::size_t K, std::size_t... J>
-  auto apply_function_at(std::ptrdiff_t i, std::index_sequence<J...>) const {
+  auto apply_function_at(std::ptrdiff_t i, std::index_sequence<J...>) const {  ///< implements at()
     return (*f)(std::get<J>(operands).template at<Units, General, K + leaf_offset<J>()>(i)...);
   }
   /// The number of leaves before operand J.
@@ -196,7 +196,7 @@ void write_plane(T* to, const Plane& plane, const Reader& operands) {
 /// general loop.
 template <class T, class Reader, std::size_t Leaves, class Plane>
 auto choose_writer(const Plane& plane) {
-  using plane_writer = void (*)(T*, const Plane&, const Reader&);
+  using plane_writer = void (*)(T*, const Plane&, const Reader&);  ///< one write_plane()
   if constexpr (Leaves <= 3) {
     unsigned units = 0;
     bool plain = plane.column_step[0] == 1;
@@ -220,7 +220,7 @@ auto choose_writer(const Plane& plane) {
 template <class To, class E>
 void assign_rows(To& to, const E& e) {
   constexpr std::size_t leaf_count = row_reader<E>::leaf_count;
-  using value_type = typename To::value_type;
+  using value_type = typename To::value_type;  ///< the element type of the target
   constexpr std::size_t known_rank = array_operand_rank<To>;
   using walk_type = row_walk<leaf_count + 1, known_rank == unknown_rank ? most_dimensions : known_rank>;
   row_reader<E> reader(e);
@@ -256,12 +256,12 @@ template <class E1, class F, class... CT, layout_type L>
 class stepper_assigner<E1, xfunction<partita::detail::elementwise_function<F>, CT...>, L> {
  public:
   using expression = xfunction<partita::detail::elementwise_function<F>, CT...>;
-  stepper_assigner(E1& to, const expression& e) : target_array_(to), expression_(e) {}
-  void run() { partita::detail::assign_rows(target_array_, expression_); }
+  stepper_assigner(E1& to, const expression& e) : target_array_(to), expression_(e) {}  ///< assigns `e` to `to`
+  void run() { partita::detail::assign_rows(target_array_, expression_); }              ///< writes the target
 
  private:
-  E1& target_array_;
-  const expression& expression_;
+  E1& target_array_;              ///< the array to which xtensor assigns
+  const expression& expression_;  ///< the expression that is written to the target
 };
 
 }  // namespace xt

@@ -12,7 +12,7 @@ namespace partita {
 namespace detail {
 
 template <class A, class B, class C>
-inline constexpr bool has_known_ranks = has_known_rank_v<A> && has_known_rank_v<B> && has_known_rank_v<C>;
+inline constexpr bool has_known_ranks = has_known_rank_v<A> && has_known_rank_v<B> && has_known_rank_v<C>;  ///< by type
 
 }  // namespace detail
 

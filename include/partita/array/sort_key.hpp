@@ -40,7 +40,7 @@ T value_from_sort_key(std::uint64_t key) {
 
 /// An element in the order of a stable sort: the key of a number, and the number's original position.
 struct key_and_position {
-  std::uint64_t key, position;  ///< the position is an index before sorting
+  std::uint64_t key, position;  ///< the sort_key of the number, and its index before sorting
 
   friend bool operator<(const key_and_position& a, const key_and_position& b) {
     return a.key != b.key ? a.key < b.key : a.position < b.position;

@@ -49,7 +49,7 @@ template <class T, std::size_t Rank>
 struct strided {
   T* data = nullptr;                           ///< the address of element (0, …, 0), in memory of another object
   std::array<std::size_t, Rank> shape{};       ///< the extents
-  std::array<std::ptrdiff_t, Rank> strides{};  ///< in elements; may be negative or 0
+  std::array<std::ptrdiff_t, Rank> strides{};  ///< from one index to the next, in elements; may be negative or 0
 
   /// The number of elements.
   std::size_t size() const {
@@ -141,8 +141,9 @@ class block_argument {
 
  private:
   struct no_storage {};  ///< the type of values_ if the expression is used in place
+  /// The elements of a lazy expression.
   [[no_unique_address]] std::conditional_t<strided_array<const E>, no_storage, xt::xtensor<element, rank>> values_;
-  strided<const element, rank> block_;
+  strided<const element, rank> block_;  ///< the block in the expression's memory, or in values_
 };
 
 /// Makes an uninitialised tensor of the given shape.

@@ -37,7 +37,7 @@ template <>
 struct box<dynamic> {
   shape_list start{}, stop{};  ///< the first index, and the index after the last one, in each dimension
 
-  constexpr shape_list shape() const {
+  constexpr shape_list shape() const {  ///< the extents of the box: an extent is 0 where stop <= start
     shape_list shape;
     for (std::size_t d = 0; d < start.size(); ++d) shape.push_back(stop[d] > start[d] ? stop[d] - start[d] : 0);
     return shape;

@@ -10,12 +10,12 @@ namespace partita {
 /// values that it got, and how to correct the call.
 class error : public std::exception {
  public:
-  explicit error(const text& sentence) : error_text_(sentence) {}
+  explicit error(const text& sentence) : error_text_(sentence) {}  ///< `sentence` is the whole error message
   const char* what() const noexcept override { return error_text_.c_str(); }
   const text& sentence() const noexcept { return error_text_; }  ///< The error message.
 
  private:
-  text error_text_;
+  text error_text_;  ///< the error message
 };
 
 /// The error for shapes, ranks, extents or features that do not fit together.

@@ -134,7 +134,7 @@ template <std::size_t Rank, std::size_t... E>
 struct append_dynamic_extents : append_dynamic_extents<Rank - 1, E..., dynamic> {};
 template <std::size_t... E>
 struct append_dynamic_extents<0, E...> {
-  using type = extents<E...>;
+  using type = extents<E...>;  ///< the end of the recursion: E... has all dynamic entries
 };
 }  // namespace detail
 

@@ -44,7 +44,7 @@ class hasher {
   /// The increment of splitmix64 (Steele, Lea, Flood 2014): it is 2^64 divided by the golden ratio, rounded to an odd
   /// number. The shifts and factors of mix_bits() are also those of splitmix64.
   static constexpr std::uint64_t state_increment = 0x9e3779b97f4a7c15U;
-  static constexpr std::uint64_t mix_bits(std::uint64_t z) {
+  static constexpr std::uint64_t mix_bits(std::uint64_t z) {  ///< the number that splitmix64 gives in state z
     z += state_increment;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;

@@ -25,7 +25,7 @@ inline constexpr std::size_t rank_not_given = static_cast<std::size_t>(-1);
 /// Every argument, and every list in braces, converts to this type. The conversion is worse than those of all other
 /// overloads, so an overload with this parameter gets only the calls that no other overload accepts.
 struct any_argument {
-  constexpr any_argument() = default;
+  constexpr any_argument() = default;  ///< for an argument that is not passed
   template <class A>
   constexpr any_argument(const A&) {}
   constexpr any_argument(std::initializer_list<any_argument>) {}

@@ -74,8 +74,8 @@ class short_list {
                   "partita: requires extents and indices of an integer type; round them first");
   }
 
-  T values_[most_dimensions]{};
-  std::size_t size_ = 0;
+  T values_[most_dimensions]{};  ///< the values of the list are the first size_ of these
+  std::size_t size_ = 0;         ///< the number of values in the list
 };
 
 /// The extents of a tensor whose rank is known only at run time.

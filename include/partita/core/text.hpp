@@ -16,7 +16,7 @@ class basic_text {
   constexpr basic_text() = default;
   constexpr basic_text(const char* characters) { *this << characters; }  // NOLINT: a literal is a text
 
-  static constexpr std::size_t capacity() { return Capacity; }
+  static constexpr std::size_t capacity() { return Capacity; }  ///< the maximum number of characters
   constexpr std::size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
   constexpr const char* c_str() const { return characters_; }
@@ -48,7 +48,7 @@ class basic_text {
   template <class Integer>
     requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char> && !std::is_same_v<Integer, bool>)
   constexpr basic_text& operator<<(Integer value) {
-    using unsigned_integer = std::make_unsigned_t<Integer>;
+    using unsigned_integer = std::make_unsigned_t<Integer>;  ///< holds every absolute value
     const auto absolute = static_cast<unsigned_integer>(value);
     if constexpr (std::is_signed_v<Integer>)
       if (value < 0) return (*this << '-').append_digits(static_cast<unsigned_integer>(~absolute + 1U));
@@ -72,7 +72,7 @@ class basic_text {
     return *this << ']';
   }
 
-  constexpr bool contains(const char* part) const {
+  constexpr bool contains(const char* part) const {  ///< whether the string `part` occurs in this text
     for (std::size_t start = 0; start <= size_; ++start) {
       std::size_t k = 0;
       while (part[k] != '\0' && start + k < size_ && characters_[start + k] == part[k]) ++k;
@@ -92,13 +92,13 @@ class basic_text {
 
  private:
   template <class Unsigned>
-  constexpr basic_text& append_digits(Unsigned value) {
+  constexpr basic_text& append_digits(Unsigned value) {  ///< appends a number in decimal
     if (value >= 10U) append_digits(static_cast<Unsigned>(value / 10U));
     return *this << static_cast<char>('0' + static_cast<int>(value % 10U));
   }
 
-  char characters_[Capacity + 1]{};  // a zero follows the last character
-  std::size_t size_ = 0;
+  char characters_[Capacity + 1]{};  ///< the characters; a zero follows the last one
+  std::size_t size_ = 0;             ///< the number of characters, without the zero
 };
 
 /// The string type of messages, which have at most 1500 characters.

@@ -19,7 +19,7 @@ struct broadcast_picture {
   resolved_broadcast all;          ///< the shape of the result, and the result dimensions of both operands
 
   PARTITA_DECL broadcast_picture(const shape_list& left, const shape_list& right,
-                                 const broadcast_dimensions_list& dimensions = {});
+                                 const broadcast_dimensions_list& dimensions = {});  ///< the shapes of both operands
 };
 
 namespace detail {
@@ -27,8 +27,8 @@ namespace detail {
 /// How an operand fills one dimension of the result: with its own extent, with a 1 that is expanded to `extent`, or by
 /// repetition of the whole operand.
 struct cell_drawing {
-  enum class kind { own_extent, expanded, repeated } fill = kind::own_extent;
-  std::size_t extent = 0;  ///< the extent of the result
+  enum class kind { own_extent, expanded, repeated } fill = kind::own_extent;  ///< repeated: no such dimension
+  std::size_t extent = 0;  ///< the extent of the result in the dimension
 };
 
 /// Lists the result dimensions that the adjoint of a broadcast sums over for an operand, as "adjoint sums 0, 2".

@@ -15,7 +15,7 @@ namespace detail {
 template <class Graph>
 class program_listing {
  public:
-  explicit program_listing(const completion_of<Graph>& done)
+  explicit program_listing(const completion_of<Graph>& done)  ///< makes all rows and arcs of the drawing
       : completion_(done), graph_(*done.program), value_rows_(graph_.values(), 0), has_reader_(graph_.values(), 0) {
     for (std::size_t o = 0; o < graph_.operations(); ++o)
       for (std::size_t i = 0; i < graph_.operation(o).operands; ++i)
@@ -32,10 +32,10 @@ class program_listing {
   long_text svg() { return rows_.svg(); }  ///< The drawing as SVG.
 
  private:
-  void add_value(value v, const long_text& description) {
+  void add_value(value v, const long_text& description) {  ///< adds the row of v: the description, and its sharding
     value_rows_[v.number] = rows_.add_value(description, text_of(completion_[v]), graph_.annotation(v) != nullptr);
   }
-  void add_operation(std::size_t o) {
+  void add_operation(std::size_t o) {  ///< adds arcs to operation o, and the rows of its reshards and results
     const typename Graph::node& n = graph_.operation(o);
     std::vector<bool> moves;
     for (std::size_t i = 0; i < n.operands; ++i) {
@@ -59,7 +59,7 @@ class program_listing {
   }
 
   const completion_of<Graph>& completion_;  ///< the completed program that is drawn
-  const Graph& graph_;                      ///< the program
+  const Graph& graph_;                      ///< the program that is drawn
   listing_rows rows_{};                     ///< the rows of the drawing
   std::vector<std::size_t> value_rows_;     ///< for each value, the number of its row
   std::vector<unsigned char> has_reader_;   ///< for each value, whether an operation reads it

@@ -9,9 +9,9 @@
 
 namespace partita::detail {
 
-inline constexpr drawing::style heading_style{.size = 14, .bold = true};
-inline constexpr drawing::style caption_style{.size = 12};
-inline constexpr drawing::style code_style{.size = 12, .monospaced = true};
+inline constexpr drawing::style heading_style{.size = 14, .bold = true};  ///< the style of titles
+inline constexpr drawing::style caption_style{.size = 12};  ///< the style of explanations and small labels
+inline constexpr drawing::style code_style{.size = 12, .monospaced = true};  ///< the style of plans as text
 
 /// A part of a block in a drawing: its start in the block, its shape, its colour, its label, and a shorter label.
 template <std::size_t Rank>
@@ -34,9 +34,9 @@ struct axis_scale {
 
 /// The vertical and horizontal scales of a block: equal, unless one direction would then be too thin to see.
 struct block_scales {
-  axis_scale y_axis, x_axis;
+  axis_scale y_axis, x_axis;  ///< the scales of the rows (vertical) and of the columns (horizontal)
 
-  block_scales(std::size_t rows, std::size_t columns) : y_axis{rows, 0}, x_axis{columns, 0} {
+  block_scales(std::size_t rows, std::size_t columns) : y_axis{rows, 0}, x_axis{columns, 0} {  ///< of the largest block
     constexpr std::size_t most = 240, unit = 30, least = 108;
     if (y_axis.extent == 0) y_axis.extent = 1;
     if (x_axis.extent == 0) x_axis.extent = 1;

@@ -17,7 +17,7 @@ struct linear_picture {
   grid<W> p_w;  ///< the partition of the weights
 
   template <class P, class Q, class R>
-  linear_picture(const P& x, const Q& y, const R& w)
+  linear_picture(const P& x, const Q& y, const R& w)  ///< the partitions of x, y and the weights
       : p_x(detail::worker_grid(x)), p_y(detail::worker_grid(y)), p_w(detail::worker_grid(w)) {
     static_assert(W::rank() == 2, "partita::linear_picture(p_x, p_y, p_w): requires p_w = f_out x f_in, of rank 2");
     const auto verdict = judge_linear(p_x.shape(), p_y.shape(), p_w.shape());

@@ -15,7 +15,7 @@ class long_text {
   long_text() = default;
   long_text(const char* characters) { *this << characters; }  // NOLINT: a literal is a long text
 
-  std::size_t size() const { return characters_.size() - 1; }
+  std::size_t size() const { return characters_.size() - 1; }  ///< the number of bytes
   bool empty() const { return size() == 0; }
   const char* c_str() const { return characters_.data(); }
   const char* begin() const { return characters_.data(); }
@@ -50,7 +50,7 @@ class long_text {
   friend bool operator==(const long_text& a, const char* b) { return a == long_text(b); }
 
  private:
-  std::vector<char> characters_ = std::vector<char>(1, '\0');
+  std::vector<char> characters_ = std::vector<char>(1, '\0');  ///< the text, and a zero at its end
 };
 
 /// Writes a long_text to a stream (any stream with `write`). The type `Text` is deduced, so that this overload does not

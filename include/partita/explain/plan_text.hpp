@@ -62,8 +62,8 @@ long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes 
     return all << "\n";
   }
 
-  struct row {
-    long_text peer_text, box_text, size_text;
+  struct row {                                 ///< one line: a box that is sent, kept or received
+    long_text peer_text, box_text, size_text;  ///< "to worker 1", the ranges of the box, its number of elements
   };
   std::vector<row> rows;
   const auto add = [&](long_text peer_text, const box<Rank>& moved, const auto& block) {

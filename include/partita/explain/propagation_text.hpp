@@ -18,11 +18,11 @@ class decision_writer {
   PARTITA_DECL long_text describe(const decision& d) const;  ///< A decision in words.
 
  private:
-  PARTITA_DECL long_text factor_text(std::size_t f) const;
-  long_text axis_text(std::size_t a) const {
+  PARTITA_DECL long_text factor_text(std::size_t f) const;  ///< the letter of factor f in quotes
+  long_text axis_text(std::size_t a) const {                ///< the name of mesh axis a
     return a == decision::no_axis ? long_text("what cuts it") : long_text(p_[0].on.axes[a].name());
   }
-  PARTITA_DECL long_text describe_dimension(const decision& d) const;
+  PARTITA_DECL long_text describe_dimension(const decision& d) const;  ///< "dimension 1 of operand 0"
 
   const propagation& p_;  ///< the propagation whose decisions are written
 };

@@ -17,7 +17,7 @@ struct refused_picture {
   worker_broadcast_verdict verdict{};                     ///< the rule that is violated, and where
 
   template <class P, class Q, class... Policies>
-  refused_picture(const char* name, const P& x, const Q& y, Policies...)
+  refused_picture(const char* name, const P& x, const Q& y, Policies...)  ///< `name` is the kernel's
       : p_x(worker_grid(x)),
         p_y(worker_grid(y)),
         is_x_transposed(has_policy<transpose_src_t, Policies...>),

@@ -29,6 +29,7 @@ struct tiling {
   std::array<std::size_t, Rank> part_counts;                 ///< the number of blocks along each dimension
   std::vector<drawing::px> columns, rows;  ///< where each column and each row of blocks starts, and the end
 
+  /// Places the blocks of a tensor with these cuts, on a grid of workers of this shape.
   tiling(const decomposition<Rank>& cuts, const std::array<std::size_t, Rank>& shape, const block_scales& length)
       : part_counts(shape) {
     const std::size_t column_count = drawn_columns(shape), row_count = drawn_rows(shape);
@@ -46,7 +47,7 @@ struct tiling {
   }
   drawing::px x(std::size_t place) const { return columns[place % (columns.size() - 1)]; }
   drawing::px y(std::size_t place) const { return rows[place / (columns.size() - 1)] + label_height; }
-  drawing::px height() const { return rows.back() - gap; }
+  drawing::px height() const { return rows.back() - gap; }  ///< the height of all rows of blocks with labels, in pixels
 };
 
 }  // namespace detail

@@ -10,7 +10,7 @@
 namespace partita {
 namespace detail {
 
-inline long_text cost_text(const step_cost& cost) {
+inline long_text cost_text(const step_cost& cost) {  ///< times, bytes received, and peak memory of a step
   long_text all;
   all << seconds_text(cost.seconds()) << ": computing " << seconds_text(cost.computing_seconds) << ", moving "
       << seconds_text(cost.moving_seconds) << " (" << seconds_text(cost.latency_seconds) << " of it to start messages";

@@ -14,8 +14,8 @@ struct colour {
 };
 
 namespace detail {
-inline constexpr colour dark_colour{"none", "#2b3440"};
-inline constexpr colour pale_colour{"#f4f6f8", "#5d6874"};
+inline constexpr colour dark_colour{"none", "#2b3440"};     ///< text and lines that belong to no worker
+inline constexpr colour pale_colour{"#f4f6f8", "#5d6874"};  ///< for empty blocks, refused partitions and arcs
 }  // namespace detail
 
 /// The colour of a worker and of its block.
@@ -30,9 +30,9 @@ constexpr colour colour_of(std::size_t worker) {
 /// An SVG drawing, which is empty at first.
 class drawing {
  public:
-  using px = long;                           ///< a length or a position, in pixels; never negative
-  enum class anchor { start, middle, end };  ///< which point of a text is at its x position
-  struct style {
+  using px = long;                              ///< a length or a position, in pixels; never negative
+  enum class anchor { start, middle, end };     ///< which point of a text is at its x position
+  struct style {                                ///< how a text is drawn
     px size = 14;                               ///< the size of the font
     anchor at = anchor::start;                  ///< which point of the text is at its x position
     const char* ink = detail::dark_colour.ink;  ///< the SVG colour of the text
@@ -41,9 +41,9 @@ class drawing {
   };
 
   PARTITA_DECL void rectangle(px x, px y, px width, px height, const colour& c, px line = 1, bool dashed = false,
-                              px radius = 0);
+                              px radius = 0);  ///< draws a rectangle; line: the border's width, radius: of the corners
 
-  PARTITA_DECL void line(px x1, px y1, px x2, px y2, const char* ink, px width = 1);
+  PARTITA_DECL void line(px x1, px y1, px x2, px y2, const char* ink, px width = 1);  ///< draws a straight line
 
   /// Draws a Bézier curve from (x, y1) to (end_x, y2) whose control points are at x = control_x.
   PARTITA_DECL void curve(px x, px y1, px control_x, px end_x, px y2, const char* ink);
@@ -71,7 +71,7 @@ class drawing {
   PARTITA_DECL void extend_to(px x, px y);  ///< Makes the drawing large enough for a point.
 
   long_text elements_;         ///< the SVG elements so far
-  px width_ = 0, height_ = 0;  ///< of what was drawn so far
+  px width_ = 0, height_ = 0;  ///< the largest x and the largest y that were drawn so far
 };
 
 }  // namespace partita

@@ -20,14 +20,14 @@ PARTITA_DECL long_text symbol(const char* letter, std::size_t number);
 /// The workers of a partition as tiles; leading dimensions are drawn below each other, with a gap between them.
 template <std::size_t Rank>
 struct tile_drawing {
-  static constexpr drawing::px tile_width = 84, tile_height = 54, gap = 8;  ///< in pixels
+  static constexpr drawing::px tile_width = 84, tile_height = 54, gap = 8;  ///< in pixels; gap: between two tiles
   std::array<std::size_t, Rank> shape;                                      ///< the shape of the partition
 
-  std::size_t columns() const {
+  std::size_t columns() const {  ///< the number of tiles side by side
     if constexpr (Rank == 0) return 1;
     else return shape[Rank - 1];
   }
-  std::size_t rows() const { return volume_of(shape) / columns(); }
+  std::size_t rows() const { return volume_of(shape) / columns(); }  ///< the number of tiles below each other
   drawing::px x(std::size_t place) const { return static_cast<drawing::px>(place % columns()) * (tile_width + gap); }
   drawing::px y(std::size_t place) const {
     const std::size_t row = place / columns();
@@ -36,8 +36,8 @@ struct tile_drawing {
     return static_cast<drawing::px>(row) * (tile_height + gap) +
            (Rank > 2 ? static_cast<drawing::px>(row / slab) * 2 * gap : 0);
   }
-  drawing::px width() const { return static_cast<drawing::px>(columns()) * (tile_width + gap) - gap; }
-  drawing::px height() const { return y(volume_of(shape) - 1) + tile_height; }
+  drawing::px width() const { return static_cast<drawing::px>(columns()) * (tile_width + gap) - gap; }  ///< in pixels
+  drawing::px height() const { return y(volume_of(shape) - 1) + tile_height; }  ///< the height of all tiles, in pixels
 };
 
 /// Draws one worker with the symbol of its block.

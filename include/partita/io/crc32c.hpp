@@ -10,9 +10,9 @@ namespace partita {
 
 namespace detail {
 
-inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78U;  // written with its bits reversed
+inline constexpr std::uint32_t crc32c_polynomial = 0x82f63b78U;  ///< the polynomial of CRC-32C; x^0 is the highest bit
 
-using crc32c_tables = std::array<std::array<std::uint32_t, 256>, 8>;  ///< as make_crc32c_tables describes
+using crc32c_tables = std::array<std::array<std::uint32_t, 256>, 8>;  ///< [k][b]: effect of byte b before k zero bytes
 
 /// Computes the checksum of n bytes with eight tables. `before` is the checksum of the preceding bytes.
 PARTITA_DECL std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::size_t n, std::uint32_t before);
@@ -22,7 +22,7 @@ PARTITA_DECL std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::siz
 /// builtins because including <immintrin.h> alone costs more than the rest of io/.
 PARTITA_DECL __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(const unsigned char* bytes,
                                                                                    std::size_t n, std::uint32_t before);
-PARTITA_DECL bool has_crc32c_instruction();
+PARTITA_DECL bool has_crc32c_instruction();  ///< whether this processor has SSE4.2
 #else
 inline std::uint32_t crc32c_by_instruction(const unsigned char* bytes, std::size_t n, std::uint32_t before) {
   return crc32c_by_tables(bytes, n, before);

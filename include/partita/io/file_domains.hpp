@@ -33,7 +33,7 @@ std::array<std::size_t, Rank> slab_grid(const std::array<std::size_t, Rank>& ext
 /// file). Owner k sends the bytes of its slab before write_starts[k], at most one page, to an earlier owner. Owner 0
 /// also writes the header.
 struct file_domains {
-  std::vector<std::size_t> slab_starts, write_starts;  ///< byte offsets in the file, the last of which is its size
+  std::vector<std::size_t> slab_starts, write_starts;  ///< byte offsets in the file, one for each owner; then its size
 
   std::size_t owners() const { return slab_starts.size() - 1; }  ///< the number of owners
   std::size_t bytes() const { return slab_starts.back(); }       ///< the size of the file

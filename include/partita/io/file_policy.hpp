@@ -9,14 +9,14 @@ namespace partita {
 
 /// The policy that writes a file in Fortran order: the index of the first dimension varies fastest.
 struct fortran_order_t {};
-inline constexpr fortran_order_t fortran_order{};
+inline constexpr fortran_order_t fortran_order{};  ///< the policy as an argument of save_npy
 
 /// How a file is divided among its owners (the workers that write or read its slabs), and when a save returns. All
 /// workers must pass equal options.
 struct file_options {
   /// The bytes of a page: no two workers write to one page. On a parallel file system, set this to the stripe size.
   std::size_t page_bytes = 4096;
-  std::size_t owner_bytes = 1U << 16U;  ///< chosen: workers that own bytes of a file own on average at least this many
+  std::size_t owner_bytes = 1U << 16U;  ///< chosen: the owners of a file own on average at least this many bytes
   /// Each worker reads its own block if the runs of consecutive bytes that blocks occupy in the file have at least this
   /// many bytes on average. If not, workers read slabs, and a repartition follows (measured: bench/files).
   std::size_t run_bytes = 1U << 12U;
@@ -37,11 +37,11 @@ inline constexpr bool is_result_cuts<result_cuts_t<Rank>> = true;
 /// The policies that the caller of a call on files passed, for a tensor of rank Rank.
 template <std::size_t Rank>
 struct file_request {
-  file_options options;
+  file_options options;                         ///< the options that the caller passed, or the defaults
   std::optional<decomposition<Rank>> from, to;  ///< the cuts of source_cuts(...) and of result_cuts(...)
 
   template <class... Policies>
-  static file_request of(const Policies&... policies) {
+  static file_request of(const Policies&... policies) {  ///< collects the policies of a call
     static_assert(
         ((is_source_cuts<Policies> ? 1 : 0) + ... + 0) <= 1 && ((is_result_cuts<Policies> ? 1 : 0) + ... + 0) <= 1,
         "partita::save_npy, load_npy: requires at most one source_cuts(...) or result_cuts(...); leave one out");
@@ -52,7 +52,7 @@ struct file_request {
 
  private:
   void apply_policy(fortran_order_t) {}
-  void apply_policy(const file_options& given) { options = given; }
+  void apply_policy(const file_options& given) { options = given; }  ///< stores a policy in this request
   template <std::size_t R>
   void apply_policy(const source_cuts_t<R>& given) {
     static_assert(R == Rank,

@@ -20,11 +20,11 @@ std::size_t last_divided_dimension(Whole whole) {
 /// Visits the runs of a block by a recursion over its dimensions.
 template <std::size_t Rank, class F>
 struct file_run_walk {
-  const decomposition<Rank>& cuts;
+  const decomposition<Rank>& cuts;       ///< how the tensor is cut into blocks
   const index<Rank>& position;           ///< the index of the block among all blocks
   std::size_t last, elements_per_index;  ///< the last divided dimension, and the number of elements per index of it
-  F& f;
-  std::size_t local = 0;  ///< the index in the block of the first element of the next run
+  F& f;                                  ///< called for each run, as in for_file_runs
+  std::size_t local = 0;                 ///< the index in the block of the first element of the next run
 
   /// Visits the runs of the block in dimensions d to Rank - 1; `at` is the flat index, in C order, over the dimensions
   /// before d.

@@ -36,7 +36,7 @@ class hdf5_id {
   hdf5_id& operator=(const hdf5_id&) = delete;
   ~hdf5_id() { close(); }
   operator hid_t() const { return hdf5_handle_; }
-  bool is_valid() const { return hdf5_handle_ >= 0; }
+  bool is_valid() const { return hdf5_handle_ >= 0; }  ///< false after a failed HDF5 call and after close()
   /// Closes the identifier. Returns whether HDF5 succeeded.
   bool close() {
     const hid_t id = std::exchange(hdf5_handle_, -1);
@@ -44,8 +44,8 @@ class hdf5_id {
   }
 
  private:
-  hid_t hdf5_handle_;
-  herr_t (*close_function_)(hid_t);
+  hid_t hdf5_handle_;                ///< negative after a failed HDF5 call and after close()
+  herr_t (*close_function_)(hid_t);  ///< closes identifiers of this kind, such as H5Dclose
 };
 
 /// Suppresses the error output of HDF5 during the lifetime of this object, because errors are reported by exceptions.
@@ -60,8 +60,8 @@ class hdf5_error_silencer {
   ~hdf5_error_silencer() { H5Eset_auto2(H5E_DEFAULT, previous_handler_, previous_handler_data_); }
 
  private:
-  H5E_auto2_t previous_handler_ = nullptr;
-  void* previous_handler_data_ = nullptr;
+  H5E_auto2_t previous_handler_ = nullptr;  ///< HDF5's handler of errors; the destructor restores it
+  void* previous_handler_data_ = nullptr;   ///< the argument of previous_handler_
 };
 
 /// The HDF5 type of an element: the native type of a number; for bool and complex numbers the type that h5py uses.
@@ -75,7 +75,7 @@ hid_t make_hdf5_type() {
     H5Tenum_insert(type, "TRUE", &value);
     return type;
   } else if constexpr (is_complex<T>) {
-    using part = typename T::value_type;
+    using part = typename T::value_type;  ///< the type of the real and the imaginary part
     const hdf5_id element(make_hdf5_type<part>(), H5Tclose);
     const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(T));
     H5Tinsert(type, "r", 0, element);
@@ -95,7 +95,7 @@ hid_t make_hdf5_type() {
 }
 
 template <std::size_t Rank>
-hid_t make_hdf5_dataspace(const std::array<std::size_t, Rank>& extents) {
+hid_t make_hdf5_dataspace(const std::array<std::size_t, Rank>& extents) {  ///< a dataspace; the caller must close it
   hsize_t sizes[Rank == 0 ? 1 : Rank] = {};
   for (std::size_t d = 0; d < Rank; ++d) sizes[d] = extents[d];
   return Rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(Rank), sizes, nullptr);

@@ -22,13 +22,13 @@ namespace partita {
 /// A checkpoint whose manifest was verified. A tensor is read from its file when `load` is called.
 class checkpoint {
  public:
-  checkpoint(world everyone, std::string path, manifest manifest_contents)
+  checkpoint(world everyone, std::string path, manifest manifest_contents)  ///< `path` is the folder of the step
       : everyone_(std::move(everyone)),
         path_(std::move(path)),
         manifest_(std::move(manifest_contents)),
         sorted_positions_(manifest_.indices_by_name()) {}
 
-  std::uint64_t step() const { return manifest_.step; }
+  std::uint64_t step() const { return manifest_.step; }  ///< the number of the saved step
   /// Names, types and extents of the tensors in the checkpoint.
   const std::vector<manifest_tensor>& tensors() const { return manifest_.tensors; }
   bool contains(const std::string& name) const { return find(name) != nullptr; }  ///< Whether this tensor is saved.
@@ -121,9 +121,9 @@ class checkpoint {
     return metadata;
   }
 
-  world everyone_;
-  std::string path_;  ///< the folder of the step
-  manifest manifest_;
+  world everyone_;                             ///< the workers that load the checkpoint
+  std::string path_;                           ///< the folder of the step
+  manifest manifest_;                          ///< the manifest of the step, equal on all workers
   std::vector<std::size_t> sorted_positions_;  ///< the indices of the tensors in the manifest, sorted by name
 };
 

@@ -17,12 +17,12 @@ namespace detail {
 
 /// The header in the first lines of a Matrix Market file. The text `error_message` describes an error in these lines.
 struct market_header {
-  enum class symmetry : unsigned char { general, symmetric, skew };
+  enum class symmetry : unsigned char { general, symmetric, skew };  ///< skew: a(j, i) is -a(i, j)
   std::size_t rows = 0, columns = 0, entries = 0;  ///< entries: how many lines of entries the file has
-  std::size_t data_at = 0;                         ///< the byte of the file at which the entries begin
-  bool has_no_values = false;                      ///< a pattern, whose values are 1
-  symmetry kind = symmetry::general;
-  text error_message;
+  std::size_t data_at = 0;                         ///< the offset in the file of the first line of entries
+  bool has_no_values = false;                      ///< whether the file is a pattern: all values are 1
+  symmetry kind = symmetry::general;  ///< if it is not `general`, the file has only one triangle of the matrix
+  text error_message;                 ///< what is wrong with the header, or empty
 };
 /// Parses the header in the first bytes of a file; `is_whole` says that the file has no more bytes. If `error_message`
 /// is empty and `data_at` is 0, the header has more bytes than `bytes`.
@@ -34,8 +34,8 @@ PARTITA_DECL text parse_market_entries(const market_header& header, const std::s
 
 /// The header of a file, and the entries whose lines begin in this worker's range of bytes.
 struct market_entries {
-  market_header header;
-  std::vector<triplet<double>> entries;
+  market_header header;                  ///< the header of the file
+  std::vector<triplet<double>> entries;  ///< the entries of this worker's lines, with the mirrored entries
 };
 /// Reads the entries whose lines begin in this worker's balanced range of the bytes of a file. Collective.
 PARTITA_DECL market_entries read_market(const file_call& call, const std::string& path);

@@ -23,7 +23,7 @@ struct npy_header {
   std::size_t item_bytes = 0;  ///< the number of bytes of one element
   bool fortran_order = false;  ///< whether the index of the first dimension varies fastest
   std::size_t rank = 0;        ///< the number of dimensions
-  std::array<std::size_t, most_dimensions> extents{};  ///< only the first `rank` entries are used
+  std::array<std::size_t, most_dimensions> extents{};  ///< the extents of the tensor: the first `rank` entries
   std::size_t data_at = 0;                             ///< the offset of the first element in the file
   std::size_t data_bytes = 0;                          ///< the number of bytes of all elements
 
@@ -74,7 +74,7 @@ class token_reader {
  protected:
   token_reader(const char* begin, const char* end) : next_character_(begin), text_end_(end) {}
 
-  void skip_space() {
+  void skip_space() {  ///< moves to the next character that is not a space
     while (next_character_ != text_end_ && (*next_character_ == ' ' || *next_character_ == '\n' ||
                                             *next_character_ == '\t' || *next_character_ == '\r'))
       ++next_character_;
@@ -84,7 +84,7 @@ class token_reader {
     skip_space();
     return next_character_ != text_end_ && *next_character_ == c;
   }
-  bool consume_if_next(char c) {
+  bool consume_if_next(char c) {  ///< skips c, and returns true, if c comes next
     if (!is_next_char(c)) return false;
     ++next_character_;
     return true;
@@ -103,8 +103,8 @@ class token_reader {
     return next_character_ != first && (next_character_ - first == 1 || *first != '0');
   }
 
-  const char* next_character_;
-  const char* text_end_;
+  const char* next_character_;  ///< the first character that is not parsed yet
+  const char* text_end_;        ///< the address after the last character
 };
 
 /// Parses the Python literal in a header, which must be a dictionary with three known entries.
@@ -112,23 +112,23 @@ class npy_header_parser : private token_reader {
  public:
   npy_header_parser(const char* begin, const char* end) : token_reader(begin, end) {}
 
-  PARTITA_DECL npy_header_found read();
+  PARTITA_DECL npy_header_found read();  ///< parses the whole literal
 
  private:
-  PARTITA_DECL npy_header_found header_with_error(const char* what);
-  PARTITA_DECL bool set_error(const char* what);  ///< keeps the first error; returns false
+  PARTITA_DECL npy_header_found header_with_error(const char* what);  ///< returns parsed_ with the error `what`
+  PARTITA_DECL bool set_error(const char* what);                      ///< keeps the first error; returns false
 
-  PARTITA_DECL bool consume_word(const char* word);
+  PARTITA_DECL bool consume_word(const char* word);  ///< skips the word, and returns true, if it comes next
   /// Parses a string in single or double quotes, without escapes.
   PARTITA_DECL bool read_string(std::string& out);
 
-  PARTITA_DECL bool read_type();   ///< the value of the entry descr
-  PARTITA_DECL bool read_order();  ///< the value of the entry fortran_order
-  PARTITA_DECL bool read_shape();
+  PARTITA_DECL bool read_type();   ///< parses the value of the entry descr
+  PARTITA_DECL bool read_order();  ///< parses the value of the entry fortran_order
+  PARTITA_DECL bool read_shape();  ///< parses the value of the entry shape
 
   PARTITA_DECL npy_header_found check_total_size();  ///< computes data_bytes; an error if it is above 2^63
 
-  npy_header_found parsed_;
+  npy_header_found parsed_;  ///< what was parsed so far, and the first error
 };
 
 }  // namespace detail

@@ -38,7 +38,7 @@ class flat_state {
     const sharding whole(mesh_->mesh(), 1);
     mesh_->agree<T>(call, whole, whole, {state_numbers_}, fingerprint());
   }
-  std::size_t numbers_in_file() const { return file_numbers_; }
+  std::size_t numbers_in_file() const { return file_numbers_; }  ///< the length of the sequence in the file
   /// Whether a file with this number of numbers can be read, with or without a fingerprint.
   bool accept_file_length(std::size_t numbers) {
     file_numbers_ = numbers;
@@ -90,7 +90,7 @@ class flat_state {
   }
 
  private:
-  static double to_real_number(const T& x) {
+  static double to_real_number(const T& x) {  ///< the real part of x
     if constexpr (real_part<T>::count == 1) return static_cast<double>(x);
     else return static_cast<double>(x.real());
   }
@@ -162,9 +162,9 @@ class flat_state {
       }
   }
 
-  world everyone_;
-  std::shared_ptr<bound_mesh> mesh_;
-  sharded_optimiser<T, Options>& optimiser_;
+  world everyone_;                            ///< the workers that save or load the state
+  std::shared_ptr<bound_mesh> mesh_;          ///< all workers, along one axis
+  sharded_optimiser<T, Options>& optimiser_;  ///< the optimiser whose state is saved or restored
   std::size_t state_numbers_ = 2,
               file_numbers_ = 3;         ///< the length of the sequence without a fingerprint, and in the file
   mutable std::size_t state_start_ = 2;  ///< the index in the sequence of the state that is visited

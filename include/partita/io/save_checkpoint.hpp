@@ -194,8 +194,8 @@ class checkpoint_saver {
   PARTITA_DECL void finish();
 
  private:
-  std::string folder_;
-  checkpoint_options options_;
+  std::string folder_;                                  ///< the folder of all checkpoints
+  checkpoint_options options_;                          ///< the options of all checkpoints
   std::unique_ptr<detail::checkpoint_writer> pending_;  ///< the checkpoint that is being written, or null
   std::thread thread_;                                  ///< writes this worker's bytes
 };

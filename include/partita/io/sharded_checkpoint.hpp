@@ -31,7 +31,7 @@ template <class T>
 inline constexpr bool is_sharded_value<parameter_ref<T>> = true;
 
 template <class All>
-inline constexpr bool is_tuple_of_sharded_tensors = false;
+inline constexpr bool is_tuple_of_sharded_tensors = false;  ///< whether All is a std::tuple of sharded values
 template <class... X>
 inline constexpr bool is_tuple_of_sharded_tensors<std::tuple<X...>> = sizeof...(X) > 0 &&
                                                                       (is_sharded_value<std::remove_cvref_t<X>> && ...);
@@ -118,12 +118,12 @@ std::string tensor_name(const All& all, std::size_t k) {
 /// The number of tensors in a call, the mesh of the first tensor, and a hash of everything that must be equal on all
 /// workers.
 struct saved_tensors {
-  std::size_t count = 0;
-  std::shared_ptr<bound_mesh> first_mesh{};
-  hasher content_hash{};
+  std::size_t count = 0;                     ///< the number of tensors
+  std::shared_ptr<bound_mesh> first_mesh{};  ///< the mesh of the first tensor
+  hasher content_hash{};                     ///< the hash of their names, element types, extents and layouts
 
   template <class All>
-  saved_tensors(const All& all, const char* call) {
+  saved_tensors(const All& all, const char* call) {  ///< `call` is for error messages
     for_each_tensor(all, [&](const auto& x) {
       const auto& value = run_time_value(x);
       content_hash.mix(tensor_name(all, count).c_str());

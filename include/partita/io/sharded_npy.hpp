@@ -13,7 +13,7 @@ namespace partita {
 namespace detail {
 
 template <std::size_t Rank>
-std::array<std::size_t, Rank> extents_as_array(const shape_list& extents, const char* call) {
+std::array<std::size_t, Rank> extents_as_array(const shape_list& extents, const char* call) {  ///< checks the rank
   if (extents.size() != Rank)
     throw shape_error(text(call) << ": requires the rank of the tensor, which is " << extents.size() << ", not " << Rank
                                  << "; name that");

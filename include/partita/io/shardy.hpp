@@ -17,18 +17,18 @@ constexpr char shardy_letter(std::size_t k) {
 
 /// Parses a rule in Shardy's notation. The functions read_… parse what comes next in the text, or throw a shape_error.
 struct shardy_reader {
-  const char* source;
-  rule parsed{};
+  const char* source;        ///< the text, which ends with a zero
+  rule parsed{};             ///< the rule as far as it was parsed
   std::size_t position = 0;  ///< the index of the next character of `source`
   std::uint8_t groups = 0;   ///< the number of groups of factors that share a dimension
 
   template <class = void>
-  [[noreturn]] constexpr void throw_syntax_error(const char* requirement) const {
+  [[noreturn]] constexpr void throw_syntax_error(const char* requirement) const {  ///< `requirement` is missing
     throw shape_error(text("partita::rule_from_shardy: requires ")
                       << requirement << ", but character " << position << " of \"" << source
                       << "\" is not; write for example \"([i, k], [k, j])->([i, j]) {i=8, j=8, k=8}\"");
   }
-  static constexpr bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+  static constexpr bool is_letter(char c) { return c >= 'a' && c <= 'z'; }  ///< whether c can be a factor
   static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
   /// Skips spaces and returns the next character.
@@ -36,7 +36,7 @@ struct shardy_reader {
     while (source[position] == ' ' || source[position] == '\n' || source[position] == '\t') ++position;
     return source[position];
   }
-  constexpr bool consume_if_next(char c) {
+  constexpr bool consume_if_next(char c) {  ///< skips c, and returns true, if c comes next
     if (next() != c) return false;
     ++position;
     return true;
@@ -45,7 +45,7 @@ struct shardy_reader {
   constexpr void expect(char c, const char* requirement) {
     if (!consume_if_next(c)) throw_syntax_error(requirement);
   }
-  constexpr bool consume_word(const char* word) {
+  constexpr bool consume_word(const char* word) {  ///< skips the word, and returns true, if it comes next
     next();
     std::size_t k = 0;
     while (word[k] != '\0' && source[position + k] == word[k]) ++k;
@@ -95,7 +95,7 @@ struct shardy_reader {
         if (parsed.factors[f].merged_group == old) parsed.factors[f].merged_group = groups;
     }
   }
-  constexpr void read_tensors(bool results) {
+  constexpr void read_tensors(bool results) {  ///< parses a list of operands or of results, in parentheses
     expect('(', "\"(\" before the tensors");
     if (consume_if_next(')')) return;
     do {
@@ -134,7 +134,7 @@ struct shardy_reader {
       if ((parsed.factors_of(t) >> f & 1U) != 0) ++(t < parsed.operand_count ? operands : results);
     return operands > 1 && results == 0;
   }
-  constexpr rule read_rule() {
+  constexpr rule read_rule() {  ///< parses the whole text
     const bool whole = consume_word("#sdy.op_sharding_rule<");
     read_tensors(false);
     if (!consume_word("->")) throw_syntax_error("\"->\" between operands and results");
@@ -190,13 +190,14 @@ struct as_shardy {
 
  private:
   struct notation_writer {  ///< numbers the factors of a rule, and writes it
+    /// The maximum number of factors: those of a rule, and one for each dimension of extent 1.
     static constexpr std::size_t most_written_factors = rule::most_dimensions_in_all + most_factors;
     const rule& r;                               ///< the rule to write
     std::size_t number[most_written_factors]{};  ///< the number of each factor, then of each dimension of extent 1
     std::size_t size[most_written_factors]{};    ///< the size of each factor, in the same order
     std::size_t count = 0;                       ///< how many entries of `number` and `size` are used
 
-    constexpr explicit notation_writer(const rule& of) : r(of), count(of.factor_count) {
+    constexpr explicit notation_writer(const rule& of) : r(of), count(of.factor_count) {  ///< numbers the factors
       bool known = true;
       for (std::size_t f = 0; f < r.factor_count; ++f) {
         const char c = r.factors[f].letter;
@@ -219,7 +220,7 @@ struct as_shardy {
         if (!done[f]) number[f] = next++;
     }
     template <class Out>
-    static constexpr void write_factor_name(Out& out, std::size_t n) {
+    static constexpr void write_factor_name(Out& out, std::size_t n) {  ///< i to z, then z_1, z_2, …
       if (n < 18) out << detail::shardy_letter(n);
       else out << "z_" << n - 17;
     }
@@ -248,6 +249,7 @@ struct as_shardy {
       }
       out << ')';
     }
+    /// Writes the factors of a kind as `word` i, k}; writes nothing if there are none.
     template <class Out>
     constexpr void write_kind(Out& out, const char* word, factor_kind kind) const {
       bool any = false;
@@ -261,7 +263,7 @@ struct as_shardy {
       if (any) out << '}';
     }
     template <class Out>
-    constexpr Out& write(Out& out) {
+    constexpr Out& write(Out& out) {  ///< writes the whole rule
       write_tensor_factors(out, 0, r.operand_count);
       out << "->";
       write_tensor_factors(out, r.operand_count, r.tensor_count());

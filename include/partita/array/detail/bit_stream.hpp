@@ -10,7 +10,7 @@ namespace partita::detail {
 /// Appends bits to bytes, least significant bit first.
 class bit_writer {
  public:
-  explicit bit_writer(std::vector<char>& to) : bytes_(&to) {}
+  explicit bit_writer(std::vector<char>& to) : bytes_(&to) {}  ///< appends to the bytes in `to`
 
   /// Appends the n lowest bits of `value`. Requires: n <= 64, and all higher bits of `value` are 0.
   PARTITA_DECL void write(std::uint64_t value, unsigned n);
@@ -26,7 +26,7 @@ class bit_writer {
 /// Reads numbers from bytes in the bit order of bit_writer.
 class bit_reader {
  public:
-  explicit bit_reader(const char* from) : bytes_(from) {}
+  explicit bit_reader(const char* from) : bytes_(from) {}  ///< `from` is the first byte
 
   PARTITA_DECL std::uint64_t read(unsigned n);  ///< the next n bits as a number; n <= 64
 

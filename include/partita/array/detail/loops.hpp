@@ -51,7 +51,7 @@ struct element_vector
 /// The unsigned integer type of the size of T.
 template <class T>
 struct unsigned_of_size {
-  typedef std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> type;
+  typedef std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> type;  ///< T has 4 or 8 bytes
 };
 
 /// The address from + k + distance, which may be outside of the block: it is only prefetched, never read.

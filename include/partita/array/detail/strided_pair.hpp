@@ -15,8 +15,8 @@ inline constexpr std::size_t max_loops = most_dimensions;
 struct strided_pair {
   std::size_t loops = 0;                      ///< the number of loops
   std::size_t extent[max_loops] = {};         ///< the number of iterations of each loop
-  std::ptrdiff_t dst_stride[max_loops] = {};  ///< in bytes
-  std::ptrdiff_t src_stride[max_loops] = {};  ///< in bytes
+  std::ptrdiff_t dst_stride[max_loops] = {};  ///< the bytes from one element to the next in the block that is written
+  std::ptrdiff_t src_stride[max_loops] = {};  ///< the bytes from one element to the next in the block that is read
 
   /// Appends an inner loop, or extends the innermost loop if, in both blocks, one loop can replace the two loops.
   constexpr void append(std::size_t n, std::ptrdiff_t to, std::ptrdiff_t from) {
@@ -56,7 +56,7 @@ struct strided_pair {
   }
 };
 
-constexpr std::size_t magnitude(std::ptrdiff_t stride) {
+constexpr std::size_t magnitude(std::ptrdiff_t stride) {  ///< the absolute value of a stride
   return static_cast<std::size_t>(stride < 0 ? -stride : stride);
 }
 
@@ -77,7 +77,7 @@ class odometer {
   PARTITA_DECL bool step(char*& to, const char*& from);
 
  private:
-  const strided_pair& strided_pair_;
+  const strided_pair& strided_pair_;           ///< all loops over both blocks
   std::size_t loop_count_;                     ///< the number of loops that are iterated, outermost first
   std::size_t loop_position_[max_loops] = {};  ///< the current iteration of each loop
 };

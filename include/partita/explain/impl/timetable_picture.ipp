@@ -8,14 +8,14 @@
 namespace partita {
 namespace detail {
 
-PARTITA_DECL long_text entry_text(const timetable::entry& entry) {
+PARTITA_DECL long_text entry_text(const timetable::entry& entry) {  ///< the operation that computes, or waits for data
   long_text all(entry.moves ? "moves for " : "");
   all << (entry.operation.empty() ? "a value" : entry.operation.c_str());
   if (entry.joint_movements > 0) all << " and " << entry.joint_movements << " more";
   return all;
 }
 
-PARTITA_DECL long_text total_text(const timetable& times) {
+PARTITA_DECL long_text total_text(const timetable& times) {  ///< the time of a step, and its parts
   long_text all("a step takes ");
   all << seconds_text(times.seconds()) << (times.is_measured ? ", measured: " : ", estimated: ") << "computing "
       << seconds_text(times.computing()) << ", waiting for movements " << seconds_text(times.waiting());

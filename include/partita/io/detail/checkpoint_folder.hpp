@@ -15,11 +15,11 @@ PARTITA_DECL std::string step_folder_name(std::uint64_t step);
 
 /// The saved steps in a folder, ascending, and the names of leftovers of killed jobs. `error` is 0 or an errno.
 struct checkpoint_list {
-  std::vector<std::uint64_t> steps;  ///< ascending
-  std::vector<std::string> leftover_names;
-  int error = 0;  ///< 0 or an errno
+  std::vector<std::uint64_t> steps;         ///< the steps that were saved completely, ascending
+  std::vector<std::string> leftover_names;  ///< folders of steps whose saving or removal was not completed
+  int error = 0;                            ///< the errno if the folder cannot be read, else 0
 };
-PARTITA_DECL checkpoint_list list_checkpoints(const std::string& folder);
+PARTITA_DECL checkpoint_list list_checkpoints(const std::string& folder);  ///< reads the folder on this worker
 
 /// Removes a folder and its contents. Returns 0, also if the folder does not exist, or an errno. The function uses
 /// POSIX because including <filesystem> takes a tenth of a second.
@@ -39,7 +39,7 @@ class folder_lock {
   PARTITA_DECL bool lock_if_unused(const std::string& folder);
 
  private:
-  posix_file manifest_file_;  ///< manifest.json, which is locked
+  posix_file manifest_file_;  ///< the file manifest.json in the folder, whose lock is that of the folder
 };
 
 /// Removes the leftover folder of a killed job, unless another job still saves into it. Returns 0 or an errno.
@@ -51,7 +51,7 @@ PARTITA_DECL int remove_step(const std::string& folder, std::uint64_t step);
 /// The temporary folder in which a step is saved. The destructor removes the folder, unless it was renamed.
 class temporary_folder {
  public:
-  temporary_folder() = default;
+  temporary_folder() = default;  ///< no folder until make()
   temporary_folder(const temporary_folder&) = delete;
   temporary_folder& operator=(const temporary_folder&) = delete;
   ~temporary_folder() {
@@ -63,8 +63,8 @@ class temporary_folder {
   PARTITA_DECL int rename_to(const std::string& path);
 
  private:
-  std::string path_;  ///< empty after the folder was renamed
-  folder_lock lock_;
+  std::string path_;  ///< the folder that the destructor removes, or empty
+  folder_lock lock_;  ///< keeps other jobs from removing the folder
 };
 
 /// Whether a file of this name and size exists. The function opens the file, because NFS only then asks the server.

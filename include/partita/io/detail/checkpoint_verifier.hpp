@@ -21,7 +21,7 @@ namespace partita::detail {
 /// the contributions of all workers is the checksum of the slab. The pieces must be added in the order of the file.
 class checksum_contributions {
  public:
-  checksum_contributions(std::size_t file_bytes, std::size_t slab_bytes)
+  checksum_contributions(std::size_t file_bytes, std::size_t slab_bytes)  ///< the sizes of the file and of a slab
       : file_bytes_(file_bytes), slab_bytes_(slab_bytes), contributions_((file_bytes + slab_bytes - 1) / slab_bytes) {}
 
   /// Adds a piece: the n bytes of the file from offset `at` on.
@@ -36,10 +36,10 @@ class checksum_contributions {
 
   std::size_t file_bytes_, slab_bytes_;           ///< the sizes of the file and of a slab
   std::size_t current_slab_ = 0, added_end_ = 0;  ///< the slab of the last piece, and the offset in the file of its end
-  std::uint32_t piece_checksum_ = 0;              ///< of the bytes of the current slab that were added so far
-  std::size_t shift_distance_ = 0;                ///< the last distance n of shifted_checksum
-  std::uint32_t shift_factor_ = 0;                ///< the polynomial x^(8n) for this n
-  std::vector<std::uint32_t> contributions_;      ///< one for each slab of the file
+  std::uint32_t piece_checksum_ = 0;              ///< the contribution of the current slab's bytes up to added_end_
+  std::size_t shift_distance_ = 0;            ///< the n of the last call of shifted_checksum(n) that needed a factor
+  std::uint32_t shift_factor_ = 0;            ///< the factor x^(8n) for n = shift_distance_
+  std::vector<std::uint32_t> contributions_;  ///< this worker's contribution to the checksum of each slab
 };
 
 /// The verifier of read_npy that compares the file of a tensor with the tensor's entry in the manifest.
@@ -56,6 +56,7 @@ class checkpoint_verifier {
 
   /// Checks the size of the file, and adds its header. Only the leader calls this function.
   PARTITA_DECL file_error check_header(const posix_file& file);
+  /// Adds n bytes that this worker has read from offset `at` of the file on.
   void add_piece(std::size_t at, const unsigned char* bytes, std::size_t n) { contributions_.add(at, bytes, n); }
   /// Compares the checksums of the bytes that the workers have read with those in the manifest. Collective.
   PARTITA_DECL void finish();
@@ -64,12 +65,12 @@ class checkpoint_verifier {
   /// Whether the header of the file matches the tensor in the manifest.
   PARTITA_DECL bool matches_header(const npy_header_found& found) const;
 
-  const file_call& call_;
-  const std::string& path_;
-  const manifest_tensor& manifest_entry_;
-  std::size_t slab_bytes_, data_offset_;  ///< the offset of the first element, which is the size of the header
-  checksum_contributions contributions_;
-  file_error header_error_;  ///< thrown by finish() if no checksum differs
+  const file_call& call_;                  ///< the call that loads the tensor
+  const std::string& path_;                ///< the name of the tensor's file
+  const manifest_tensor& manifest_entry_;  ///< the entry of the tensor in the manifest
+  std::size_t slab_bytes_, data_offset_;   ///< the bytes per checksum; the offset of the first element in the file
+  checksum_contributions contributions_;   ///< the contributions of the bytes that this worker has read
+  file_error header_error_;  ///< a header that differs from the manifest; finish() throws it if no checksum differs
 };
 
 }  // namespace partita::detail

@@ -21,16 +21,16 @@ namespace partita {
 /// One tensor of a checkpoint to be saved. X is a reference to the caller's block, or the type of the stored block.
 template <class Extents, std::size_t Rank, class X, class... Policies>
 struct named_tensor {
-  std::string name;
-  partition<Extents> p;
+  std::string name;                      ///< the name in the checkpoint; the tensor's file is NAME.npy
+  partition<Extents> p;                  ///< the partition of the tensor
   std::array<std::size_t, Rank> global;  ///< the extents of the tensor
-  X x;
-  detail::file_request<Rank> request;  ///< the policies
+  X x;                                   ///< this worker's block
+  detail::file_request<Rank> request;    ///< the policies given to named()
 };
 
 /// The options of saving checkpoints. All workers must pass equal options.
 struct checkpoint_options {
-  std::size_t keep_last = 0;                       ///< how many of the highest steps are kept; 0 keeps all
+  std::size_t keep_last = 0;  ///< the number of steps that stay, the highest ones; lower ones are removed; 0 keeps all
   std::size_t slab_bytes = std::size_t{1} << 22U;  ///< the number of bytes of a file per checksum
   file_options files{};                            ///< the options of each file
 };
@@ -66,7 +66,7 @@ class tensor_file_writer final : public checkpoint_file_writer {
     return std::unique_ptr<checkpoint_file_writer>(
         new tensor_file_writer(tensor.name, tensor.global, std::move(slab), std::move(received)));
   }
-  int write(const std::string& folder, const checkpoint_options& options) override {
+  int write(const std::string& folder, const checkpoint_options& options) override {  ///< writes this worker's bytes
     const auto& where = slab_.slabs();
     const file_domains& domains = where.domains;
     const std::size_t place = where.owner_position();
@@ -89,25 +89,25 @@ class tensor_file_writer final : public checkpoint_file_writer {
     entry.bytes = slab_.slabs().domains.bytes();
     return entry;
   }
-  const std::string& name() const override { return name_; }
+  const std::string& name() const override { return name_; }  ///< the name of the tensor
 
  private:
   tensor_file_writer(std::string name, const std::array<std::size_t, Rank>& global, slab_to_write<T, Rank> slab,
                      std::vector<unsigned char> received)
       : name_(std::move(name)), global_extents_(global), slab_(std::move(slab)), received_bytes_(std::move(received)) {}
 
-  std::string name_;
-  std::array<std::size_t, Rank> global_extents_;
-  slab_to_write<T, Rank> slab_;
-  std::vector<unsigned char> received_bytes_;  ///< the result of exchange_shared_pages
-  std::vector<std::uint32_t> checksums_;       ///< the result of compute_own_checksums
+  std::string name_;                              ///< the tensor's name; its file is NAME.npy
+  std::array<std::size_t, Rank> global_extents_;  ///< the extents of the whole tensor
+  slab_to_write<T, Rank> slab_;                   ///< the part of the tensor that this worker writes
+  std::vector<unsigned char> received_bytes_;     ///< bytes of later slabs, which this worker writes after its own
+  std::vector<std::uint32_t> checksums_;          ///< the checksums of the bytes that this worker owns; set by write()
 };
 
 /// All files of a checkpoint that is being written. The destructor removes the files of an incomplete checkpoint.
 class checkpoint_writer {
  public:
   PARTITA_DECL checkpoint_writer(const file_call& call, std::string folder, std::uint64_t step,
-                                 const checkpoint_options& options);
+                                 const checkpoint_options& options);  ///< makes no folder yet
 
   /// Makes a temporary folder whose name no other job uses. Collective.
   PARTITA_DECL void begin();
@@ -121,17 +121,18 @@ class checkpoint_writer {
   PARTITA_DECL void end();
 
  private:
-  PARTITA_DECL file_error step_exists_error(const std::string& path) const;
+  PARTITA_DECL file_error step_exists_error(const std::string& path) const;  ///< says that the step exists already
 
+  /// The end of the messages of begin() and end(): what the caller can do.
   static constexpr const char* error_advice = "check the folder; the checkpoints saved before are untouched";
 
-  file_call call_;
-  std::string folder_, temporary_path_;
-  std::uint64_t step_;
-  checkpoint_options options_;
-  temporary_folder folder_guard_;  ///< removes the leader's temporary folder after an error
-  std::vector<std::unique_ptr<checkpoint_file_writer>> files_;  ///< one for each tensor
-  file_error call_error_;                                       ///< this worker's error while it writes
+  file_call call_;                       ///< the call that saves the checkpoint
+  std::string folder_, temporary_path_;  ///< the folder of all checkpoints; that of this one until it is complete
+  std::uint64_t step_;                   ///< the number of the step that is saved
+  checkpoint_options options_;           ///< the options that the caller passed
+  temporary_folder folder_guard_;        ///< removes the leader's temporary folder after an error
+  std::vector<std::unique_ptr<checkpoint_file_writer>> files_;  ///< the writer of each tensor's file
+  file_error call_error_;                                       ///< the error of write() on this worker, or empty
 };
 
 template <class Extents, std::size_t Rank, class X, class... Policies>

@@ -14,10 +14,10 @@ namespace partita::detail {
 /// gets its inode; the other workers compare the file that they open with that of the leader.
 class common_file {
  public:
-  common_file(const file_call& call, const std::string& path) : call_(call), path_(path) {}
+  common_file(const file_call& call, const std::string& path) : call_(call), path_(path) {}  ///< opens nothing yet
 
-  const std::string& path() const { return path_; }
-  const posix_file& file() const { return file_; }
+  const std::string& path() const { return path_; }  ///< the name of the file
+  const posix_file& file() const { return file_; }   ///< the file as this worker opened it
   /// Opens the file on this worker, unless it is open already. Returns 0 or an errno.
   int open() {
     if (file_.is_open()) return 0;
@@ -38,11 +38,11 @@ class common_file {
   }
 
  private:
-  std::uint64_t fingerprint() const { return file_.fingerprint(); }
+  std::uint64_t fingerprint() const { return file_.fingerprint(); }  ///< the fingerprint of this worker's file
 
-  const file_call& call_;
-  const std::string& path_;
-  posix_file file_;
+  const file_call& call_;                ///< the call that reads the file
+  const std::string& path_;              ///< the name of the file, which the caller keeps
+  posix_file file_;                      ///< closed until this worker calls open()
   std::uint64_t version_on_leader_ = 0;  ///< the fingerprint of the leader's file
 };
 

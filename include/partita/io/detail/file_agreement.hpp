@@ -21,11 +21,11 @@ namespace partita::detail {
 /// The error of one worker in a call on files. If the text is empty, the worker has no error.
 struct file_error {
   enum class kind : char { io, shape, partition };  ///< io_error, shape_error or partition_error
-  kind error_kind = kind::io;
-  text sentence;  ///< empty if there is no error
+  kind error_kind = kind::io;                       ///< the class of the exception that raise() throws
+  text sentence;                                    ///< the error message; empty if there is no error
 
-  bool empty() const { return sentence.empty(); }
-  PARTITA_DECL [[noreturn]] void raise() const;  ///< throws the error
+  bool empty() const { return sentence.empty(); }  ///< whether there is no error
+  PARTITA_DECL [[noreturn]] void raise() const;    ///< throws the error
 };
 
 /// A hash of the arguments of a call on files. In a correct program the hash is equal on all workers.
@@ -33,10 +33,10 @@ class argument_hash {
  public:
   PARTITA_DECL argument_hash& operator<<(std::uint64_t value);
   PARTITA_DECL argument_hash& operator<<(const char* characters);
-  std::uint64_t value() const { return hasher_.value(); }
+  std::uint64_t value() const { return hasher_.value(); }  ///< the hash of all arguments so far
 
  private:
-  hasher hasher_;
+  hasher hasher_;  ///< mixes the arguments in order
 };
 
 /// One call on files by all workers of a world. Every worker calls the same members in the same order.
@@ -50,10 +50,10 @@ class file_call {
         name_(name),
         arguments_hash_((argument_hash(number) << name.c_str()).value()) {}
 
-  const world& everyone() const { return world_; }
-  const text& name() const { return name_; }
-  std::size_t leader() const { return leader_; }  ///< the id of the leader
-  bool is_leader() const { return world_.id() == leader_; }
+  const world& everyone() const { return world_; }           ///< the workers that make the call
+  const text& name() const { return name_; }                 ///< the call as the user wrote it
+  std::size_t leader() const { return leader_; }             ///< the id of the leader
+  bool is_leader() const { return world_.id() == leader_; }  ///< whether this worker is the leader
 
   /// Returns the bitwise AND of `choices` over all workers. Requires the same call on all workers [disagreement_error].
   PARTITA_DECL std::uint64_t all_and(std::uint64_t choices) const;
@@ -97,10 +97,10 @@ class file_call {
   PARTITA_DECL file_error make_error(file_error::kind error_kind, const text& sentence) const;
 
  private:
-  world world_;
-  std::size_t leader_;
-  text name_;
-  std::uint64_t arguments_hash_;
+  world world_;                   ///< all workers that make the call
+  std::size_t leader_;            ///< the id of the leader
+  text name_;                     ///< the call as the user wrote it, for error messages
+  std::uint64_t arguments_hash_;  ///< the hash of the name and the arguments, which all_and() compares
 };
 
 }  // namespace partita::detail

@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-inline constexpr const char* write_error_advice =
+inline constexpr const char* write_error_advice =  ///< the end of messages that a file cannot be written
     "free some space, or write where this worker may; what had this name before is untouched";
 
 /// Makes a temporary file of `bytes` bytes beside `path`, calls `write(file, name)`, which writes this worker's bytes

@@ -16,8 +16,8 @@ namespace partita::detail {
 
 /// The header of a file, or an error.
 struct npy_header_or_error {
-  npy_header header;
-  file_error call_error;
+  npy_header header;      ///< the header, if there is no error
+  file_error call_error;  ///< empty if the header was read
 };
 /// Opens a file and reads its header. Only the leader calls this function.
 PARTITA_DECL npy_header_or_error read_npy_header(const file_call& call, common_file& source);
@@ -25,7 +25,7 @@ PARTITA_DECL npy_header_or_error read_npy_header(const file_call& call, common_f
 /// The entries of a header that every worker needs to read a tensor of this rank.
 template <std::size_t Rank>
 struct npy_metadata {
-  std::array<std::size_t, Rank> extents{};
+  std::array<std::size_t, Rank> extents{};                     ///< the extents of the whole tensor
   std::size_t data_at = 0;                                     ///< the offset of the first element in the file
   bool fortran_order = false, has_foreign_byte_order = false;  ///< foreign: not that of this machine
 };
@@ -86,9 +86,9 @@ void swap_bytes(T* data, std::size_t n) {
 /// The verifier of calls that do not verify checksums. Each worker passes the bytes that it reads to add_piece, in the
 /// order of the file; the leader first calls check_header, which reads the bytes before the first element.
 struct no_verifier {
-  file_error check_header(const posix_file&) { return {}; }
-  void add_piece(std::size_t, const unsigned char*, std::size_t) {}
-  void finish() {}  ///< collective, called after all workers have read
+  file_error check_header(const posix_file&) { return {}; }          ///< checks nothing
+  void add_piece(std::size_t, const unsigned char*, std::size_t) {}  ///< ignores the bytes
+  void finish() {}                                                   ///< collective, called after all workers have read
 };
 
 /// Reads this worker's block of a tensor with these cuts. If the file was replaced, returns no value. Collective.

@@ -119,12 +119,12 @@ class temporary_file {
   ~temporary_file() {
     if (!path_.empty()) ::unlink(path_.c_str());
   }
-  void remove_file_in_destructor(const std::string& path) { path_ = path; }  ///< later, unless renamed before
+  void remove_file_in_destructor(const std::string& path) { path_ = path; }  ///< unless rename_to() comes first
   /// Renames the file to `path`, replacing an existing file. Returns 0 or an errno; after an error nothing has changed.
   PARTITA_DECL int rename_to(const std::string& path);
 
  private:
-  std::string path_;  ///< empty if the destructor removes nothing
+  std::string path_;  ///< the file that the destructor removes, or empty
 };
 
 }  // namespace partita::detail

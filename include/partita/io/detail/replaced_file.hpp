@@ -16,7 +16,7 @@ struct replaced_file {
   bool is_symlink = false;  ///< whether the name given is a symbolic link
   bool exists = false;      ///< whether there is a file to replace
   int error = 0;            ///< 0, ELOOP for too many links, or EINVAL for a device, a pipe or a socket
-  struct stat status {};    ///< the old file's mode and owner
+  struct stat status {};    ///< what the system says of the old file: its mode, its owner
 
   PARTITA_DECL static replaced_file of(const std::string& name);  ///< looks up the file of this name
 

@@ -20,11 +20,12 @@
 namespace partita::detail {
 
 template <std::size_t Rank>
-std::array<std::size_t, Rank> reversed_shape(const std::array<std::size_t, Rank>& shape) {
+std::array<std::size_t, Rank> reversed_shape(const std::array<std::size_t, Rank>& shape) {  ///< last extent first
   std::array<std::size_t, Rank> result{};
   for (std::size_t d = 0; d < Rank; ++d) result[d] = shape[Rank - 1 - d];
   return result;
 }
+/// The policy that reverses all dimensions, such as permute<2, 1, 0>.
 template <std::size_t... D>
 constexpr permute_t<(sizeof...(D) - 1 - D)...> policy_of_reversed_dimensions(std::index_sequence<D...>) {
   return {};
@@ -34,7 +35,7 @@ constexpr permute_t<(sizeof...(D) - 1 - D)...> policy_of_reversed_dimensions(std
 template <std::size_t Rank>
 struct slab_partition {
   partition<dynamic_extents<Rank>> owners;  ///< the workers that have a slab each
-  decomposition<Rank> cuts;                 ///< the slab of each owner
+  decomposition<Rank> cuts;                 ///< the box of the tensor that is the slab of each owner
   file_domains domains;                     ///< the bytes of the file that each owner holds and writes
 
   /// The position of this worker among the owners; the number of owners if this worker is not an owner.
@@ -164,8 +165,8 @@ class slab_to_write {
     return slab;
   }
 
-  const std::string& header() const { return header_; }  ///< the bytes of the file before the elements
-  const slab_partition<Rank>& slabs() const { return slabs_; }
+  const std::string& header() const { return header_; }         ///< the bytes of the file before the elements
+  const slab_partition<Rank>& slabs() const { return slabs_; }  ///< the slabs of all owners
   /// The elements of the slab.
   const unsigned char* data() const {
     return reinterpret_cast<const unsigned char*>(data_ != nullptr ? data_ : moved_tensor_.data());
@@ -200,8 +201,8 @@ class slab_to_write {
   slab_to_write(std::string header, slab_partition<Rank> where)
       : header_(std::move(header)), slabs_(std::move(where)) {}
 
-  std::string header_;
-  slab_partition<Rank> slabs_;
+  std::string header_;                   ///< the bytes of the file before the elements
+  slab_partition<Rank> slabs_;           ///< the slabs of all owners of the file
   pooled_tensor<T, Rank> moved_tensor_;  ///< the elements of the slab, if data_ is null
   const T* data_ = nullptr;              ///< the caller's block, if it is the slab, else null
 };

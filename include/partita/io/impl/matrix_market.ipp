@@ -13,7 +13,7 @@ class market_line {
  public:
   explicit market_line(std::string_view line) : unread_text_(line) {}
 
-  std::string_view next_word() {
+  std::string_view next_word() {  ///< returns the next word; empty at the end of the line
     const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
     while (!unread_text_.empty() && is_space(unread_text_.front())) unread_text_.remove_prefix(1);
     std::size_t n = 0;
@@ -22,7 +22,7 @@ class market_line {
     unread_text_.remove_prefix(n);
     return found;
   }
-  std::string next_word_in_lower_case() {
+  std::string next_word_in_lower_case() {  ///< returns the next word, as next_word() does
     std::string lower(next_word());
     for (char& c : lower)
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -37,10 +37,10 @@ class market_line {
     const auto read = std::from_chars(digits.data(), end, value);
     return read.ec == std::errc() && read.ptr == end;
   }
-  bool is_at_end() { return next_word().empty(); }
+  bool is_at_end() { return next_word().empty(); }  ///< whether no word is left; skips the next word, if any
 
  private:
-  std::string_view unread_text_;
+  std::string_view unread_text_;  ///< the rest of the line
 };
 
 PARTITA_DEF market_header parse_market_header(const std::string& bytes, bool is_whole) {
