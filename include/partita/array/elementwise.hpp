@@ -230,19 +230,27 @@ PARTITA_DEFINE_BINARY_OPERATION(greater_equal)
 #undef PARTITA_DEFINE_BINARY_OPERATION
 
 // Fallback: all other calls of the named operations are compile-time errors.
-#define PARTITA_REJECT_OPERANDS(operation)                                                           \
-  PARTITA_FALLBACK_OVERLOAD(operation) {                                                             \
-    static_assert(detail::dependent_false<Given...>,                                                 \
-                  "partita::" #operation                                                             \
-                  "(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a " \
-                  "number, and broadcast_dimensions<...> at most");                                  \
-    return detail::rejected_call{};                                                                  \
-  }
-PARTITA_REJECT_OPERANDS(add)
-PARTITA_REJECT_OPERANDS(subtract)
-PARTITA_REJECT_OPERANDS(multiply)
-PARTITA_REJECT_OPERANDS(divide)
-#undef PARTITA_REJECT_OPERANDS
+#define PARTITA_REQUIRES_ARRAY_OPERANDS(name)                                        \
+  "partita::" name                                                                   \
+  "(x, y, broadcast_dimensions<...>): requires two arrays or tensors, or one and a " \
+  "number, and broadcast_dimensions<...> at most"
+PARTITA_FALLBACK_OVERLOAD(add) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("add"));
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(subtract) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("subtract"));
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(multiply) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("multiply"));
+  return detail::rejected_call{};
+}
+PARTITA_FALLBACK_OVERLOAD(divide) {
+  static_assert(detail::dependent_false<Given...>, PARTITA_REQUIRES_ARRAY_OPERANDS("divide"));
+  return detail::rejected_call{};
+}
+#undef PARTITA_REQUIRES_ARRAY_OPERANDS
 
 // maximum and minimum are also values, because they are reductions. apply_extremum makes them functions of arrays.
 #define PARTITA_DEFINE_UNARY_OPERATION(operation)                                                      \

@@ -89,16 +89,22 @@ class adamw : public detail::optimiser_of_layers<T, adamw_options> {
   }
 };
 
-#define PARTITA_REJECT_OPTIMISER(name)                                                                           \
-  PARTITA_FALLBACK_CLASS(name, detail::element_type_not_given) {                                                 \
-    static_assert(detail::dependent_false<Given...>,                                                             \
-                  "partita::" #name                                                                              \
-                  "(parameters, options): requires the parameters of layers, and options that say their names; " \
-                  "write " #name "(layer.parameters(), {.learning_rate = 0.01})");                               \
-  }
-PARTITA_REJECT_OPTIMISER(sgd)
-PARTITA_REJECT_OPTIMISER(adam)
-PARTITA_REJECT_OPTIMISER(adamw)
-#undef PARTITA_REJECT_OPTIMISER
+PARTITA_FALLBACK_CLASS(sgd, detail::element_type_not_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::sgd(parameters, options): requires the parameters of layers, and options that say their "
+                "names; write sgd(layer.parameters(), {.learning_rate = 0.01})");
+}
+
+PARTITA_FALLBACK_CLASS(adam, detail::element_type_not_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::adam(parameters, options): requires the parameters of layers, and options that say their "
+                "names; write adam(layer.parameters(), {.learning_rate = 0.01})");
+}
+
+PARTITA_FALLBACK_CLASS(adamw, detail::element_type_not_given) {
+  static_assert(detail::dependent_false<Given...>,
+                "partita::adamw(parameters, options): requires the parameters of layers, and options that say their "
+                "names; write adamw(layer.parameters(), {.learning_rate = 0.01})");
+}
 
 }  // namespace partita
