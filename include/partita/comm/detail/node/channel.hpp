@@ -120,7 +120,7 @@ class node_channel {
   std::size_t place_;                       // this worker's place on the node
   bool oversubscribed_, is_usable_ = true;  // see oversubscribed() and is_usable()
   std::vector<pair> pairs_;                 // one for each worker of the node, by place
-  std::size_t flags_bytes_ = 0;             // of all flags that this worker reads
+  std::size_t flags_bytes_ = 0;             // the size of all flags that this worker reads
   char* flags_base_ = nullptr;              // the flags that this worker reads, one pair_flags for each place
 };
 
