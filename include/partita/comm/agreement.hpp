@@ -9,8 +9,8 @@ namespace partita::detail {
 
 /// This worker's error in a call: its kind and its message, or no error.
 struct local_error {
-  failure kind = failure::none;
-  text sentence;  ///< the error message
+  failure kind = failure::none;  ///< the kind of the error; `none` if this worker has no error
+  text sentence;                 ///< the error message
 
   local_error() = default;
   /// An empty message stands for no error, any other message for a shape_error.

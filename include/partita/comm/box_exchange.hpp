@@ -88,8 +88,8 @@ class box_exchange {
 
  private:
   PARTITA_DECL void divide_boxes(const std::vector<way*>& ways);  ///< Assigns each box to the channel that carries it.
-  PARTITA_DECL void set_source(const void* x, const std::ptrdiff_t* x_strides);  ///< Sets x_.
-  PARTITA_DECL void set_destination(void* y, const std::ptrdiff_t* y_strides);   ///< Sets y_ and final_y_.
+  PARTITA_DECL void set_source(const void* x, const std::ptrdiff_t* x_strides);  ///< Sets x_, the sent block.
+  PARTITA_DECL void set_destination(void* y, const std::ptrdiff_t* y_strides);   ///< Sets y_ and final_y_, the result.
   PARTITA_DECL void post_box_receives();  ///< Announces y, or the staging area, to the workers that send to it.
   PARTITA_DECL void send_source_boxes();  ///< Starts to send the boxes of x by all transports.
   PARTITA_DECL void finish_boxes();       ///< Waits until this worker has sent and received all boxes.
@@ -110,31 +110,30 @@ class box_exchange {
   PARTITA_DECL void add_received_boxes();
   /// Sets y to zeros: zero bytes represent zero in every element type that can be summed.
   PARTITA_DECL void set_result_to_zero();
-  PARTITA_DECL void release_staging_area();
-  PARTITA_DECL void release_memory();  ///< Releases the staging area and the intermediate block.
+  PARTITA_DECL void release_staging_area();  ///< Returns the staging area to the arena, if there is one.
+  PARTITA_DECL void release_memory();        ///< Releases the staging area and the intermediate block.
 
-  element_kind kind_;                 ///< the kind of the elements
+  element_kind kind_;                 ///< the kind of the moved elements
   arena* memory_;                     ///< for the staging area and the intermediate block
   bool oversubscribed_;               ///< whether this machine has more workers than cores
   bool channel_keeps_boxes_ = false;  ///< whether a channel copies the boxes that stay on this worker
   bool is_second_exchange_ = false;   ///< whether this object is the `next_exchange_` of another exchange
   bool was_summed_early_ = false;     ///< whether run_first_exchange() was called before the start of this exchange
   bool does_more_than_move_ = false;  ///< whether it also adds boxes, starts another exchange, or is traced
-  lowered_plan plan_;
-  std::vector<std::unique_ptr<box_transport>>
-      transports_;  ///< one for each channel that has boxes, then those of add_transport()
-  std::vector<std::size_t> channels_of_transports_;      ///< for the former, the index of the channel in `ways`
-  std::vector<lowered_plan> channel_plans_;              ///< scratch memory: the boxes of each channel
-  std::unique_ptr<box_transport> forwarding_transport_;  ///< see add_forwarding_transport()
-  bool is_forwarding_ = false;                           ///< whether forwarding_transport_ has started
-  std::size_t staged_bytes_ = 0, unpadded_bytes_ = 0;    ///< bytes of the staging area with and without padding
-  std::vector<std::size_t> sum_order_;                   ///< indices of plan_.receives, in the order of the sum
-  char* staging_area_ = nullptr;                         ///< where received boxes wait until they are added
-  std::size_t traced_call_ = ~std::size_t{0};            ///< the index of this call in the trace
-  std::unique_ptr<box_exchange> next_exchange_;          ///< see append_exchange()
-  void* intermediate_block_ = nullptr;                   ///< the input of `next_exchange_`, if y is not the input
-  std::size_t intermediate_bytes_ = 0;
-  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_strides_;  ///< dense_strides_: strides of the added box
+  lowered_plan plan_;                 ///< the boxes that this worker sends, receives and keeps
+  std::vector<std::unique_ptr<box_transport>> transports_;  ///< for channels with boxes, then added ones
+  std::vector<std::size_t> channels_of_transports_;         ///< for the former, the index of the channel in `ways`
+  std::vector<lowered_plan> channel_plans_;                 ///< scratch memory: the boxes of each channel
+  std::unique_ptr<box_transport> forwarding_transport_;     ///< see add_forwarding_transport()
+  bool is_forwarding_ = false;                         ///< whether forwarding_transport_ has started in this exchange
+  std::size_t staged_bytes_ = 0, unpadded_bytes_ = 0;  ///< bytes of the staging area with and without padding
+  std::vector<std::size_t> sum_order_;                 ///< indices of plan_.receives, in the order of the sum
+  char* staging_area_ = nullptr;                       ///< where received boxes wait until they are added
+  std::size_t traced_call_ = ~std::size_t{0};          ///< the index of this call in the trace
+  std::unique_ptr<box_exchange> next_exchange_;        ///< see append_exchange()
+  void* intermediate_block_ = nullptr;                 ///< the input of `next_exchange_`, if y is not the input
+  std::size_t intermediate_bytes_ = 0;                 ///< the size of `intermediate_block_`
+  std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_strides_;  ///< of x, of y, and of the box that is now added
   block_memory x_, y_, final_y_;  ///< final_y_ is the caller's y; y_ is the intermediate block, if there is one
   std::shared_ptr<const block_writer> source_writer_;  ///< if not null, it writes the boxes of x
 };

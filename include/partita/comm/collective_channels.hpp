@@ -68,17 +68,17 @@ class collective_channels {
   /// The first channel that reaches all members of a group; null if no channel does.
   PARTITA_DECL group_channel* find_channel(const worker_group& g);
 
-  group_plan plan_;
-  const own_node& members_;  ///< the workers of this node
-  tag pending_tag_;          ///< the tag of the messages of pending operations
-  arena& memory_;
-  node_pages node_pages_;
+  group_plan plan_;                                         ///< the groups of this worker
+  const own_node& members_;                                 ///< the workers of this node
+  tag pending_tag_;                                         ///< the MPI tag of the messages of pending operations
+  arena& memory_;                                           ///< the shared memory of this node's workers
+  node_pages node_pages_;                                   ///< the channel through the shared memory of this node
   std::vector<std::unique_ptr<class way>> added_channels_;  ///< the channels that the program added
-  traffic traffic_;                                         ///< of the current or the last call
+  traffic traffic_;                                         ///< of this worker, in the current or the last call
   bool has_begun_early_ = false;  ///< whether the next call has started before all workers have agreed on it
-  bool does_more_than_move_ = plan_.groups.empty() || trace::is_on();
-  std::size_t traced_call_ = ~std::size_t{0};       ///< the index of the pending call in the trace
-  std::vector<collective_channel> group_channels_;  ///< one for each group of the plan
+  bool does_more_than_move_ = plan_.groups.empty() || trace::is_on();  ///< see does_more_than_move()
+  std::size_t traced_call_ = ~std::size_t{0};                          ///< the index of the pending call in the trace
+  std::vector<collective_channel> group_channels_;                     ///< one for each group of the plan
 };
 
 }  // namespace partita::detail

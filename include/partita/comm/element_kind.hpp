@@ -27,7 +27,7 @@ struct element_kind {
 
   std::size_t bytes = 0;                 ///< the size of an element
   copy_function copy = nullptr;          ///< copies a box of elements
-  add_function add = nullptr;            ///< null if elements are only moved
+  add_function add = nullptr;            ///< adds a box to another; null if elements are only moved
   bool in_shared_memory = false;         ///< whether blocks may be copied through shared memory
   MPI_Datatype (*datatype)() = nullptr;  ///< returns the MPI datatype of an element
 
@@ -67,6 +67,7 @@ struct element_kind {
                             std::size_t element, stores mode) {
     copy_by_units<S>(to, dst_strides, from, src_strides, shape, rank, element, mode, best_instruction_set());
   }
+  /// Copies elements that are not trivially copyable, by assignment.
   template <class T>
   static void copy_objects(char* to, const std::ptrdiff_t* dst_strides, const char* from,
                            const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank, std::size_t,

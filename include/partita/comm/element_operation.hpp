@@ -77,8 +77,8 @@ void combine_untyped(void* into, const void* left, const void* right, std::size_
 /// The real numbers that an element consists of: their type, and how many.
 template <class T>
 struct component_numbers {
-  using type = T;
-  static constexpr std::size_t count = 1;
+  using type = T;                          ///< the type of each number
+  static constexpr std::size_t count = 1;  ///< the numbers of one element
 };
 template <complex_like T>
 struct component_numbers<T> {
@@ -109,6 +109,7 @@ bool are_terms_complete(const char* second_terms, std::size_t n) {
   const number* const rest = reinterpret_cast<const number*>(second_terms);
   return std::none_of(rest, rest + n * component_numbers<T>::count, [](number x) { return std::isnan(x); });
 }
+/// Makes an object for exact sums of elements of type T in messages.
 template <class T>
 std::unique_ptr<exact_terms> make_exact_terms() {
   return std::make_unique<typed_exact_terms<typename component_numbers<T>::type, component_numbers<T>::count>>();
@@ -141,7 +142,7 @@ constexpr element_operation make_operation() {
   return operation;
 }
 template <class R, class T, bool Exact = false>
-inline constexpr element_operation element_operation_v = make_operation<R, T, Exact>();
+inline constexpr element_operation element_operation_v = make_operation<R, T, Exact>();  ///< see make_operation()
 
 /// The number of bytes of each block that are combined at a time, so that they stay in the first-level cache.
 inline constexpr std::size_t piece_bytes = 4096;

@@ -11,7 +11,7 @@ namespace partita::detail {
 /// Ignoring the signal instead would also disable the program's handler in all other threads.
 class file_size_errors {
  public:
-  PARTITA_DECL file_size_errors();
+  PARTITA_DECL file_size_errors();  ///< Blocks SIGXFSZ in this thread.
   file_size_errors(const file_size_errors&) = delete;
   file_size_errors& operator=(const file_size_errors&) = delete;
   PARTITA_INLINE ~file_size_errors();

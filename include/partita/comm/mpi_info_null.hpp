@@ -5,6 +5,6 @@
 
 namespace partita::detail {
 
-inline MPI_Info mpi_info_null() { return MPI_INFO_NULL; }
+inline MPI_Info mpi_info_null() { return MPI_INFO_NULL; }  ///< no hints for MPI
 
 }  // namespace partita::detail

@@ -19,8 +19,8 @@ class call_scope {
   call_scope& operator=(const call_scope&) = delete;
 
  private:
-  hang_report& hang_report_;
-  hang_report::progress previous_progress_;
+  hang_report& hang_report_;                 ///< the report of the world of the call
+  hang_report::progress previous_progress_;  ///< of this worker before this call, restored at its end
 };
 
 /// Returns f(), a call of all workers. If f() throws std::bad_alloc, no worker waits forever. If the workers have not

@@ -29,11 +29,11 @@ concept contiguous_values = !xt::is_xexpression<X>::value && requires(const X& x
 /// How to read and describe a value that is combined over workers: a number, a std container or a tensor.
 template <class X>
 struct combinable_value {
-  using element = X;  ///< the type of the numbers
-  using result = X;   ///< the type of the combined value
-  static shape_list extents(const X&) { return {}; }
-  static element* data(result& y) { return &y; }
-  static std::size_t size(const result&) { return 1; }
+  using element = X;                                    ///< the type of the numbers
+  using result = X;                                     ///< the type of the combined value
+  static shape_list extents(const X&) { return {}; }    ///< the extents of a value
+  static element* data(result& y) { return &y; }        ///< the address of the first number
+  static std::size_t size(const result&) { return 1; }  ///< how many numbers a value has
 };
 template <class X>
   requires contiguous_values<X>
@@ -51,16 +51,16 @@ struct combinable_value<X> {
   /// The tensor type that holds the values of an expression: xt::xtensor if the rank is known at compile time.
   template <bool HasRank, class Y>
   struct evaluated_value {
-    using type = xt::xarray<element>;
+    using type = xt::xarray<element>;  ///< the rank is known at run time only
   };
   template <class Y>
   struct evaluated_value<true, Y> {
     using type = xt::xtensor<element, rank_of<Y>>;
   };
   using result = typename evaluated_value<ranked_array<X>, X>::type;
-  static shape_list extents(const X& x) { return x.shape(); }
-  static element* data(result& y) { return y.data(); }
-  static std::size_t size(const result& y) { return y.size(); }
+  static shape_list extents(const X& x) { return x.shape(); }    ///< the extents of the value
+  static element* data(result& y) { return y.data(); }           ///< the address of the first number
+  static std::size_t size(const result& y) { return y.size(); }  ///< how many numbers the value has
 };
 
 /// The workers whose values are combined for a worker: all workers, the workers up to and including it, or the workers

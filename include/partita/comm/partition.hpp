@@ -92,7 +92,7 @@ class partition<Extents> {
   }
   const partita::workers& workers() const { return grid_.workers(); }  ///< The workers, in C order of their positions.
   const partita::grid<Extents>& grid() const { return grid_; }         ///< The arrangement, without the world.
-  const partita::world& world() const { return world_; }
+  const partita::world& world() const { return world_; }               ///< The world of the workers.
 
   /// The same partition in a type whose extents are all known at run time: all partitions of one rank have one type,
   /// `dynamic_partition`, for example in `wide ? p_1.as_dynamic() : p_2.as_dynamic()` or a `std::vector` of partitions.
@@ -125,8 +125,8 @@ class partition<Extents> {
   }
 
  private:
-  partita::world world_;
-  partita::grid<Extents> grid_;
+  partita::world world_;         ///< the world of the workers
+  partita::grid<Extents> grid_;  ///< the extents, and the workers in C order
   std::size_t place_;  ///< the number of this worker's position in C order; size() if it is not in the partition
 };
 

@@ -21,7 +21,7 @@ namespace detail {
 
 /// The header in front of the elements of a lent block: the number of views of the block, on all workers together.
 struct alignas(64) lent_header {
-  std::atomic<std::uint32_t> view_count;
+  std::atomic<std::uint32_t> view_count;  ///< the views of the block on all workers
 };
 static_assert(sizeof(lent_header) == 64);
 
@@ -36,13 +36,13 @@ class lent_blocks {
 
  private:
   struct lent_block {
-    arena* memory;  ///< from which the block was allocated
-    lent_header* header;
-    std::size_t bytes;  ///< of the header and the elements
+    arena* memory;        ///< the arena from which the block was allocated
+    lent_header* header;  ///< the start of the block
+    std::size_t bytes;    ///< the size of the header and the elements
   };
-  PARTITA_DECL static std::vector<lent_block>& lent_list();
-  PARTITA_DECL static spin_lock& lent_list_lock();
-  PARTITA_DECL static void reclaim_returned_blocks();  ///< Releases the blocks that have no view any more.
+  PARTITA_DECL static std::vector<lent_block>& lent_list();  ///< The blocks that this process has lent.
+  PARTITA_DECL static spin_lock& lent_list_lock();           ///< Guards lent_list().
+  PARTITA_DECL static void reclaim_returned_blocks();        ///< Releases the blocks that have no view any more.
 };
 
 /// One view of a lent block. The block counts the copies of its views.

@@ -16,7 +16,7 @@ namespace partita {
 /// Cost:     that of an agreement for each call of `received_by_any_worker`.
 class stop_signal {
  public:
-  PARTITA_DECL explicit stop_signal(world everyone, int number = SIGTERM);
+  PARTITA_DECL explicit stop_signal(world everyone, int number = SIGTERM);  ///< handles the signal `number`
   stop_signal(const stop_signal&) = delete;
   stop_signal& operator=(const stop_signal&) = delete;
   ~stop_signal() { ::sigaction(number_, &previous_action_, nullptr); }
@@ -29,8 +29,8 @@ class stop_signal {
  private:
   PARTITA_DECL static std::atomic<bool>& signal_flag();  ///< Whether this process has received the signal.
 
-  world everyone_;
-  int number_;                           ///< of the signal, for example SIGTERM
+  world everyone_;                       ///< the workers that call received_by_any_worker()
+  int number_;                           ///< the number of the signal, for example SIGTERM
   struct sigaction previous_action_ {};  ///< how the process handled the signal before
 };
 

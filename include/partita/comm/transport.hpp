@@ -94,16 +94,16 @@ class transport {
   /// alone, because all workers know both facts.
   PARTITA_DECL void require_one_memory() const;
 
-  MPI_Comm everyone_;  ///< the workers of the kernel
-  transport_policy policy_;
-  std::unique_ptr<own_node> simulated_node_;  ///< null if the policy simulates no node
-  const own_node& members_;                   ///< the workers of this node
-  int tag_;                                   ///< the MPI tag of this kernel's messages
-  arena& memory_;
-  node_channel channel_;  ///< the flags and the memory that memory_way_ uses
-  memory_way memory_way_;
-  message_way message_way_;
-  std::vector<std::unique_ptr<way>> added_channels_;
+  MPI_Comm everyone_;                                       ///< the workers of the kernel
+  transport_policy policy_;                                 ///< the policy of the constructor
+  std::unique_ptr<own_node> simulated_node_;                ///< null if the policy simulates no node
+  const own_node& members_;                                 ///< the workers of this node
+  int tag_;                                                 ///< the MPI tag of this kernel's messages
+  arena& memory_;                                           ///< the shared memory of this node's workers
+  node_channel channel_;                                    ///< the flags and the memory that memory_way_ uses
+  memory_way memory_way_;                                   ///< the channel to the workers of this node
+  message_way message_way_;                                 ///< the channel to all other workers
+  std::vector<std::unique_ptr<way>> added_channels_;        ///< the channels that the program added
   std::vector<way*> channels_by_preference_;                ///< in the order in which boxes try them
   std::shared_ptr<joint_channels> joint_channels_;          ///< null if messages are not joint
   std::unique_ptr<node_local_channel> forwarding_channel_;  ///< null until the first use

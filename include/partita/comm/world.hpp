@@ -169,12 +169,13 @@ class world {
   friend struct detail::empty_world;
   explicit world(std::nullptr_t) {}
   PARTITA_DECL static MPI_Comm require_initialised();  ///< Returns MPI_COMM_WORLD; throws if MPI is not initialised.
+  /// The state. Requires active() [partition_error].
   const detail::world_state& state_or_throw() const {
     if (!state_) throw_not_in_world();
     return *state_;
   }
-  PARTITA_DECL [[noreturn]] static void throw_not_in_world();
-  std::shared_ptr<detail::world_state> state_;  ///< null if this worker does not belong to the world
+  PARTITA_DECL [[noreturn]] static void throw_not_in_world();  ///< Throws partition_error.
+  std::shared_ptr<detail::world_state> state_;                 ///< null if this worker does not belong to the world
 };
 
 /// Writes a world to a stream, as in `world of 4 workers, this is worker 1`.

@@ -13,12 +13,12 @@ namespace partita::detail {
 struct block_sum {
   const char* x;                ///< the block that this member contributes
   char* y;                      ///< where the sum goes, if this member gets the sum
-  std::size_t n;                ///< the number of elements
+  std::size_t n;                ///< the number of elements of each block
   const element_operation* op;  ///< how blocks are combined
   bool root_gives;              ///< whether the root's block is part of the sum
   bool to_all;                  ///< whether all members get the sum, not only the root
 
-  std::size_t element_bytes() const { return op->of->bytes; }
+  std::size_t element_bytes() const { return op->of->bytes; }                       ///< The bytes of one element.
   std::size_t bytes() const { return n * element_bytes(); }                         ///< The bytes of one block.
   std::size_t bytes_of_result() const { return op->result_block_count * bytes(); }  ///< The bytes at y.
 };

@@ -27,16 +27,16 @@ class node_pages final : public group_channel {
   PARTITA_INLINE std::unique_ptr<group_transport> prepare_group(const worker_group& group) override;
 
  private:
-  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  static constexpr std::uint64_t none = ~std::uint64_t{0};  ///< for a group that a worker does not have
   /// The pages of one worker, as it shows them to the others of its node.
   struct pages_of_worker {
     std::uint64_t group[2] = {none, none}, page[2] = {none, none};  ///< numbers of its groups; offsets of their pages
-    bool in_shared_memory = true;                                   ///< whether all its pages are
+    bool in_shared_memory = true;                                   ///< whether all its pages are in shared memory
   };
 
-  const own_node& members_;  ///< the workers of this node
-  arena& memory_;
-  void* pages_[2] = {nullptr, nullptr};           ///< the pages of this worker
+  const own_node& members_;                       ///< the workers of this node
+  arena& memory_;                                 ///< the arena from which this worker allocates its pages
+  void* pages_[2] = {nullptr, nullptr};           ///< the pages of this worker, one for each of its groups; else null
   std::vector<pages_of_worker> pages_by_worker_;  ///< the pages of each worker of the node
 };
 

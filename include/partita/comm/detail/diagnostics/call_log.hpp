@@ -38,6 +38,7 @@ class call_log {
   /// Whether another worker ended before this worker, so that this worker's end is only a consequence, and is not
   /// reported in detail.
   PARTITA_DECL static bool has_other_worker_ended();
+  /// Whether a worker's process has ended, by exit or in any other way.
   static bool has_ended(const status_slot& of) {
     return of.state == standing::has_ended || status_slots::has_ended(of.process);
   }

@@ -17,17 +17,18 @@ namespace partita::detail {
 struct call_report {
   std::uint64_t fingerprint = 0, kind = 0;  ///< the hash of the call; the kind of the error, a `failure`
   text sentence;                            ///< the description of the call, or the error message
-  std::uint64_t operations_hash = 0;        ///< the hash of the worker's local operations
-  std::array<std::uint64_t, local_operations::max_operations> operations{};  ///< hashes since the last agreement
+  std::uint64_t operations_hash = 0;        ///< the hash of all local operations of the worker, in their order
+  /// the hashes of the worker's first local operations since the last agreement; 0 where there were fewer
+  std::array<std::uint64_t, local_operations::max_operations> operations{};
 };
 
 /// The index of the first local operation since the last agreement that differs between workers; the index is `none` if
 /// all workers have made the same operations.
 struct first_difference {
-  static constexpr std::size_t none = ~std::size_t{0};
-  std::size_t operation = none;  ///< the index of the operation
+  static constexpr std::size_t none = ~std::size_t{0};  ///< instead of an index, if nothing differs
+  std::size_t operation = none;  ///< the index of that operation, counted since the last agreement
 
-  PARTITA_DECL explicit first_difference(const std::vector<call_report>& reports);
+  PARTITA_DECL explicit first_difference(const std::vector<call_report>& reports);  ///< `reports`: one for each worker
 };
 
 /// Names the calls that the workers make, and the workers of each call. If two different calls have the same
@@ -43,8 +44,8 @@ PARTITA_DECL text describe_unequal_checks(std::uint64_t first, std::size_t worke
 
 /// A setting with which a worker's program was compiled.
 struct compiled_setting {
-  std::size_t worker;
-  text value;
+  std::size_t worker;  ///< the id of the worker
+  text value;          ///< the setting's value on that worker
 };
 /// The error message for a world whose workers run programs that were compiled with different settings.
 PARTITA_DECL text describe_unequal_settings(const compiled_setting& one, const compiled_setting& other);

@@ -33,7 +33,7 @@ class hang_report final : public wait_watcher {
     /// different versions can compare settings.
     std::array<std::uint64_t, 2> settings{};
     std::uint64_t level = 0, highest_world_number = 0;  ///< the level of checks; see highest_world_number()
-    slot_address address;                               ///< of the worker's status slot
+    slot_address address;                               ///< the address of the worker's status slot
   };
 
   /// The seconds after which a waiting worker prints the hang report. Below 10 s the report would be a false alarm
@@ -47,8 +47,8 @@ class hang_report final : public wait_watcher {
   /// that any of its workers knows.
   PARTITA_DECL static std::atomic<std::uint64_t>& highest_world_number();
 
-  PARTITA_DECL hang_report(std::size_t id, std::size_t size, MPI_Comm given);
-  PARTITA_DECL static setup_record own_setup_record(std::uint64_t level);  ///< The record that this worker sends.
+  PARTITA_DECL hang_report(std::size_t id, std::size_t size, MPI_Comm given);  ///< the world is made from `given`
+  PARTITA_DECL static setup_record own_setup_record(std::uint64_t level);      ///< The record that this worker sends.
   /// Called when a world is made: gives the world a number, and finds the status slots of the other workers.
   PARTITA_DECL void set_up_world(const std::vector<setup_record>& all);
 
@@ -67,8 +67,8 @@ class hang_report final : public wait_watcher {
   /// Whether this worker is in a call of all workers (see one_call), before or after the agreement on the call. After
   /// the agreement the other workers depend on this worker.
   enum class progress { outside, before_agreement, after_agreement };
-  progress call_progress() const { return progress_; }
-  void call_progress(progress now) { progress_ = now; }
+  progress call_progress() const { return progress_; }   ///< of this worker in its current call
+  void call_progress(progress now) { progress_ = now; }  ///< Called as a call begins and ends.
   /// Notes that the workers have agreed on the current call.
   void note_agreement() {
     if (progress_ == progress::before_agreement) progress_ = progress::after_agreement;
@@ -81,7 +81,7 @@ class hang_report final : public wait_watcher {
     --call_count_;
     calling_workers_ = &chosen;
   }
-  void end_call_of_some_workers() { calling_workers_ = nullptr; }
+  void end_call_of_some_workers() { calling_workers_ = nullptr; }  ///< Ends the call of note_call_of_some_workers.
   /// Notes that this worker stops in the middle of the current call, so that the call does not count as finished.
   void record_failed_call() { failed_call_ = call_count_; }
   /// Notes in the status slot of this worker that it has destroyed this world.
@@ -93,12 +93,12 @@ class hang_report final : public wait_watcher {
   /// Stores the message of an error of this worker. The job ends with this message if the other workers never enter an
   /// agreement in which they get the error.
   void set_final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
-  void clear_final_message() { has_final_message_ = false; }
+  void clear_final_message() { has_final_message_ = false; }  ///< Drops that message, which is not needed any more.
 
-  PARTITA_INLINE void on_long_wait(double seconds) override;
-  PARTITA_INLINE void on_wait_end() noexcept override;
-  PARTITA_INLINE void on_memory_lack(std::size_t bytes) noexcept override;
-  PARTITA_INLINE void on_memory_lack_midcall() noexcept override;
+  PARTITA_INLINE void on_long_wait(double seconds) override;  ///< Prints the report, or throws, when it is time.
+  PARTITA_INLINE void on_wait_end() noexcept override;        ///< Shows in the status slot that the wait is over.
+  PARTITA_INLINE void on_memory_lack(std::size_t bytes) noexcept override;  ///< Ends the job if others need this call.
+  PARTITA_INLINE void on_memory_lack_midcall() noexcept override;  ///< Ends the job if there are other workers.
 
  private:
   /// The end of messages about missing memory.
@@ -114,16 +114,16 @@ class hang_report final : public wait_watcher {
 
   /// Another worker of the world, whose status slot this worker can read.
   struct visible_worker {
-    std::size_t id;             ///< in the world
-    std::uint64_t process;      ///< the process id
-    const status_slot* status;  ///< the status slot
+    std::size_t id;             ///< the worker's id in the world
+    std::uint64_t process;      ///< the worker's process id
+    const status_slot* status;  ///< the worker's status slot
   };
   using standing = status_slot::standing;  ///< the state of a worker
 
   /// Workers in the same state, which are reported together.
   struct group {
-    const visible_worker* first_worker;
-    standing state;
+    const visible_worker* first_worker;             ///< the worker with the lowest id
+    standing state;                                 ///< the state of each of these workers
     std::uint64_t world, call_number, fingerprint;  ///< the last call of each of these workers
     std::vector<std::size_t> other_ids;             ///< the workers but the first
 
@@ -138,27 +138,28 @@ class hang_report final : public wait_watcher {
   /// Whether this worker prints the hang report. Among the workers that wait in a call, the worker with the lowest id
   /// prints; a worker that makes a world prints only if no worker waits in a call.
   PARTITA_DECL bool has_lowest_waiting_id() const;
+  /// The call that a worker noted last, in any of its worlds. Requires that it has noted a call.
   static const status_slot::call& newest_call(const status_slot& of) {
     return of.last_calls[(of.call_count - 1) % status_slot::kept_call_count];
   }
   PARTITA_DECL static text describe_last_call(const visible_worker& w);  ///< As "made call 3 of world 1 last, f(x)".
 
-  PARTITA_DECL text
-  report_text(double seconds) const;  ///< The report: which workers wait where, and for which workers.
+  PARTITA_DECL text report_text(double seconds) const;  ///< The report: which workers wait where, and for whom.
 
   [[noreturn]] void end_job(const text& sentence) const noexcept { partita::detail::end_job(communicator_, sentence); }
 
-  status_slot* own_slot_;           ///< where this worker shows its state and its calls
-  MPI_Comm communicator_;           ///< the communicator from which the world was made
-  std::size_t id_, size_;           ///< this worker in the world; the number of workers
-  std::uint64_t world_number_ = 0;  ///< 0 until the world is made
-  std::uint64_t call_count_ = 0;    ///< the calls of the world that this worker has begun
-  std::uint64_t fingerprint_ = 0;   ///< of the call that began last
-  std::vector<visible_worker> visible_workers_;
+  status_slot* own_slot_;                                ///< where this worker shows its state and its calls
+  MPI_Comm communicator_;                                ///< the communicator from which the world was made
+  std::size_t id_, size_;                                ///< this worker's id in the world; the number of workers
+  std::uint64_t world_number_ = 0;                       ///< the number of the world; 0 until the world is made
+  std::uint64_t call_count_ = 0;                         ///< the calls of the world that this worker has begun
+  std::uint64_t fingerprint_ = 0;                        ///< the hash of the call that this worker began last
+  std::vector<visible_worker> visible_workers_;          ///< the other workers whose status slots can be read, by id
   standing reported_standing_ = standing::is_computing;  ///< the state in this worker's status slot
+  /// whether the report of this wait is printed; whether prepare_call() runs; whether there is a final_message_
   bool has_printed_report_ = false, is_preparing_call_ = false, has_final_message_ = false;
-  bool has_given_up_wait_ = false;
-  progress progress_ = progress::outside;
+  bool has_given_up_wait_ = false;            ///< see has_given_up_wait()
+  progress progress_ = progress::outside;     ///< of this worker in its current call
   const workers* calling_workers_ = nullptr;  ///< the workers of the current call, if only some workers make it
   std::uint64_t failed_call_ = 0;             ///< the call_count_ of the last call that failed in its middle
   text final_message_;                        ///< see set_final_message()

@@ -45,7 +45,7 @@ class [[gnu::visibility("default")]] trace {
   /// Ends a wait, and adds its length to the waiting time of the current call.
   PARTITA_DECL static void end_wait(std::chrono::nanoseconds added_to_call);
 
-  static constexpr std::uint32_t no_program = ~std::uint32_t{0};
+  static constexpr std::uint32_t no_program = ~std::uint32_t{0};  ///< the index where no program is recorded
   /// Records a bound program, for the class program_trace, and returns the index of the program.
   PARTITA_DECL static std::uint32_t add_program(const timetable& estimated_times, std::vector<std::uint32_t> lanes,
                                                 std::size_t forward);
@@ -53,9 +53,9 @@ class [[gnu::visibility("default")]] trace {
   PARTITA_DECL static void add_run(std::uint32_t program, const timetable& measured, bool backward);
 
  private:
-  static constexpr std::size_t none = ~std::size_t{0};
+  static constexpr std::size_t none = ~std::size_t{0};  ///< the index where no call is recorded
 
-  static inline std::atomic<bool> is_enabled_{false};
+  static inline std::atomic<bool> is_enabled_{false};           ///< see is_on()
   static inline thread_local std::size_t current_call_ = none;  ///< the index of this thread's call in the trace
   static inline thread_local bool continues_call_ = false;      ///< whether the next agreement belongs to that call
   static inline thread_local bool is_waiting_ = false;          ///< whether this thread is in a wait

@@ -22,9 +22,9 @@ PARTITA_DECL std::size_t drop_unit_extents(const std::size_t* shape, std::size_t
 
 /// A box that is sent to or received from a worker.
 struct listed_box {
-  std::size_t worker = 0;              ///< the other worker
+  std::size_t worker = 0;              ///< the worker that gets the box, or sends it
   std::size_t staging_offset = 0;      ///< offset in the staging area in bytes, if there is such an area
-  const std::size_t* shape = nullptr;  ///< the extents
+  const std::size_t* shape = nullptr;  ///< the extents of the box
   const std::size_t* at = nullptr;     ///< the position of the box in this worker's block
 };
 
@@ -43,12 +43,12 @@ class box_list {
 
   std::size_t rank() const { return rank_; }                                ///< The rank of each box.
   std::size_t size() const { return numbers_.size() / numbers_per_box(); }  ///< The number of boxes.
-  bool empty() const { return numbers_.empty(); }
+  bool empty() const { return numbers_.empty(); }                           ///< Whether there are no boxes.
   PARTITA_DECL listed_box operator[](std::size_t k) const;
-  void reserve(std::size_t boxes) { numbers_.reserve(boxes * numbers_per_box()); }
-  void clear() { numbers_.clear(); }
+  void reserve(std::size_t boxes) { numbers_.reserve(boxes * numbers_per_box()); }  ///< Makes room for this many boxes.
+  void clear() { numbers_.clear(); }                                                ///< Removes all boxes.
   PARTITA_DECL void add(std::size_t worker, const std::size_t* shape, const std::size_t* at,
-                        std::size_t staging_offset = 0);
+                        std::size_t staging_offset = 0);  ///< Appends a box, whose parts are those of a listed_box.
   void add(const listed_box& b) { add(b.worker, b.shape, b.at, b.staging_offset); }
 
   std::size_t volume(std::size_t k) const { return element_count_of_shape((*this)[k].shape, rank_); }
@@ -59,9 +59,9 @@ class box_list {
   PARTITA_DECL void add_cut(const listed_box& b, std::size_t element, std::size_t most);
 
  private:
-  std::size_t numbers_per_box() const { return 2 + 2 * rank_; }
+  std::size_t numbers_per_box() const { return 2 + 2 * rank_; }  ///< How many numbers of numbers_ a box takes.
 
-  std::size_t rank_;
+  std::size_t rank_;                  ///< the number of dimensions of each box
   std::vector<std::size_t> numbers_;  ///< for each box: its worker, its staging offset, its extents, its position
 };
 

@@ -27,10 +27,10 @@ struct node_local_channel {
   way& channel_for(const element_kind& kind) {
     return shared.carries(kind) && shared.reaches(own_worker_id) ? static_cast<way&>(shared) : messages;
   }
-  std::size_t own_worker_id;
-  node_channel channel;  ///< the flags and the memory that `shared` uses
-  memory_way shared;     ///< for elements that shared memory can carry
-  message_way messages;  ///< for all other elements
+  std::size_t own_worker_id;  ///< the id of this worker in the world
+  node_channel channel;       ///< the flags and the memory that `shared` uses
+  memory_way shared;          ///< the channel for elements that shared memory can carry
+  message_way messages;       ///< the channel for all other elements
 };
 
 /// The channels for the joint messages of a world, shared by all its kernels. Calls with joint messages do not overlap:
@@ -44,7 +44,7 @@ class joint_channels {
         distributing_channel_(everyone, members, tag_counter, memory),
         between_nodes_(everyone, tag_counter.next_tag(), {}, members.oversubscribed(), &tag_counter) {}
 
-  arena& memory() { return *memory_; }
+  arena& memory() { return *memory_; }                   ///< The arena of this node, for staging areas.
   const own_node& members() const { return *members_; }  ///< The workers of this node.
   /// The channel of boxes on their way to the owners of joint messages that leave the node.
   way& collecting_channel(const element_kind& kind) { return collecting_channel_.channel_for(kind); }
@@ -53,10 +53,10 @@ class joint_channels {
   way& between_nodes() { return between_nodes_; }  ///< The channel of the joint messages.
 
  private:
-  arena* memory_;
-  const own_node* members_;
-  node_local_channel collecting_channel_, distributing_channel_;
-  message_way between_nodes_;
+  arena* memory_;                                                 ///< the arena of this node, for staging areas
+  const own_node* members_;                                       ///< the workers of this node
+  node_local_channel collecting_channel_, distributing_channel_;  ///< of boxes to, and from, the owners of messages
+  message_way between_nodes_;                                     ///< the channel of the joint messages
 };
 
 /// One worker's part in the joint messages of one exchange.
@@ -67,16 +67,16 @@ class joint_messages : public box_transport {
   joint_messages& operator=(const joint_messages&) = delete;
   ~joint_messages() override { release(); }
 
-  PARTITA_INLINE void post_receive(const block_memory& y) override;
-  PARTITA_INLINE void post_send(const block_memory& x) override;
-  PARTITA_INLINE void send_speculatively(const block_memory& x) override;
-  PARTITA_INLINE void roll_back() override;
+  PARTITA_INLINE void post_receive(const block_memory& y) override;  ///< Announces y and this worker's staging areas.
+  PARTITA_INLINE void post_send(const block_memory& x) override;  ///< Collects the boxes, or sends what is collected.
+  PARTITA_INLINE void send_speculatively(const block_memory& x) override;  ///< Sends before other nodes agree.
+  PARTITA_INLINE void roll_back() override;  ///< Discards what send_speculatively() has sent.
   /// The first advance() of an exchange waits until the workers of the node have written their boxes into this worker's
   /// staging area, and then sends this worker's joint messages at once.
   PARTITA_INLINE bool advance() override;
-  PARTITA_INLINE void finish() override;
-  bool is_needed() const override { return true; }
-  PARTITA_INLINE exchange_traffic counts() const override;
+  PARTITA_INLINE void finish() override;            ///< Completes y, and releases the staging areas.
+  bool is_needed() const override { return true; }  ///< Others always wait for boxes that this worker passes on.
+  PARTITA_INLINE exchange_traffic counts() const override;  ///< What this worker sends in one exchange.
 
  private:
   PARTITA_DECL void start_collecting_boxes();  ///< Lets the workers of the node write into this worker's staging area.
@@ -84,24 +84,23 @@ class joint_messages : public box_transport {
   /// Waits until this worker's staging area has all its boxes, and until the owners have got this worker's boxes.
   PARTITA_DECL void finish_collecting_boxes();
   PARTITA_DECL void send_joint_messages();  ///< Sends the messages that this worker owns.
-  PARTITA_DECL void
-  release();  ///< Returns the staging areas to the memory pool, from which any kernel can allocate them.
+  PARTITA_DECL void release();              ///< Returns the staging areas to the arena.
 
   /// What an exchange does now: collect boxes in staging areas, wait until all workers agree that their messages may be
   /// sent, or send and receive messages; at last all messages have arrived.
   enum class stage : char { collecting, has_collected_boxes, between_nodes, has_arrived };
 
-  element_kind kind_;
-  arena* memory_;
-  std::size_t rank_;
-  bool oversubscribed_;
-  box_list own_leaving_boxes_, own_arriving_boxes_;          ///< see joint_plan
-  std::size_t leaving_bytes_, arriving_bytes_;               ///< sizes of the two staging areas
+  element_kind kind_;                                        ///< the kind of the elements
+  arena* memory_;                                            ///< the arena of the staging areas
+  std::size_t rank_;                                         ///< the number of dimensions of each box
+  bool oversubscribed_;                                      ///< whether this machine has more workers than cores
+  box_list own_leaving_boxes_, own_arriving_boxes_;          ///< this worker's own boxes in its own staging areas
+  std::size_t leaving_bytes_, arriving_bytes_;               ///< sizes of this worker's two staging areas
   char *leaving_area_ = nullptr, *arriving_area_ = nullptr;  ///< this worker's staging areas, as owner of messages
-  std::unique_ptr<box_transport> collecting_transport_, distributing_transport_;  ///< of boxes on this node
-  std::unique_ptr<box_transport> leaving_transport_, arriving_transport_;         ///< of the joint messages
-  block_memory y_;  ///< the result block of the current exchange
-  stage current_stage_ = stage::has_arrived;
+  std::unique_ptr<box_transport> collecting_transport_, distributing_transport_;  ///< for boxes on this node
+  std::unique_ptr<box_transport> leaving_transport_, arriving_transport_;         ///< for joint messages
+  block_memory y_;                            ///< the result block of the current exchange
+  stage current_stage_ = stage::has_arrived;  ///< of the current exchange, or of the last one
 };
 
 }  // namespace partita::detail

@@ -52,7 +52,7 @@ std::size_t find_last_index(std::size_t value, std::size_t n, Value ascending_va
 /// Numbers the nodes 0, 1, …, from a table that gives the lowest worker of each worker's node.
 class node_numbers {
  public:
-  PARTITA_DECL explicit node_numbers(const std::vector<int>& node_table);
+  PARTITA_DECL explicit node_numbers(const std::vector<int>& node_table);  ///< `node_table` must outlive this object.
   PARTITA_DECL std::size_t operator()(std::size_t worker) const;
 
  private:
@@ -70,16 +70,17 @@ class joint_planner {
     place_ = place_of_worker(worker);
   }
 
-  PARTITA_DECL joint_plan make_joint_plan();
+  PARTITA_DECL joint_plan make_joint_plan();  ///< Returns what the worker does for direct and joint messages.
 
  private:
-  using staged_joint_boxes = std::vector<staged_joint_box>;
+  using staged_joint_boxes = std::vector<staged_joint_box>;  ///< copies of one worker to or from staging areas
 
-  const lowered_plan& own_plan() const { return plans_[place_]; }
+  const lowered_plan& own_plan() const { return plans_[place_]; }  ///< The plan that is split.
   /// The number of a worker among the workers of this node, from 0 on.
   std::size_t place_of_worker(std::size_t worker) const {
     return find_last_index(worker, plans_.size(), [&](std::size_t k) { return plans_[k].worker; });
   }
+  /// Sorts copies by `key`, the other worker; copies of equal keys keep their order.
   static void sort(staged_joint_boxes& all) {
     stable_sort(all, [](const staged_joint_box& m) { return m.key; });
   }
@@ -87,17 +88,18 @@ class joint_planner {
   /// All messages of this node in one direction, from the plans of its workers.
   PARTITA_DECL node_messages messages_in_direction(bool is_leaving) const;
 
-  PARTITA_DECL void plan_direction(joint_plan& joint, bool is_leaving);
+  PARTITA_DECL void plan_direction(joint_plan& joint, bool is_leaving);  ///< Plans the messages that leave, or arrive.
   /// Plans the copies for the messages of one direction: `written` are this worker's own boxes in joint messages,
   /// `read` the boxes in its staging area; joined[k] is 1 if its k-th box in this direction is in a joint message.
   PARTITA_DECL void plan_leaving_messages(joint_plan& joint, const staged_joint_boxes& written,
                                           const staged_joint_boxes& read, const std::vector<char>& joined) const;
   PARTITA_DECL void plan_arriving_messages(joint_plan& joint, const staged_joint_boxes& written,
-                                           const staged_joint_boxes& read, const std::vector<char>& joined) const;
+                                           const staged_joint_boxes& read,
+                                           const std::vector<char>& joined) const;  ///< as plan_leaving_messages
 
-  std::size_t own_worker_, element_bytes_, place_ = 0;  ///< place_: the number of the worker on its node
-  node_numbers node_numbers_;
-  std::vector<lowered_plan> plans_;  ///< the plans of this node's workers
+  std::size_t own_worker_, element_bytes_, place_ = 0;  ///< place_: the worker's number on its node, from 0 on
+  node_numbers node_numbers_;                           ///< gives the number of each worker's node
+  std::vector<lowered_plan> plans_;                     ///< the plans of this node's workers
 };
 
 }  // namespace partita::detail

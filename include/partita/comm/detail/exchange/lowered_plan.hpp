@@ -14,8 +14,8 @@ namespace partita::detail {
 /// The boxes that one worker sends, receives and keeps. The boxes between two workers have the same order on both; both
 /// lists are sorted by worker.
 struct lowered_plan {
-  std::size_t rank = 0, worker = 0;                       ///< worker: the worker whose plan this is
-  std::vector<std::size_t> source_shape, received_shape;  ///< shapes of this worker's blocks
+  std::size_t rank = 0, worker = 0;  ///< the number of dimensions of each box; the worker whose plan this is
+  std::vector<std::size_t> source_shape, received_shape;  ///< of this worker's source block, and of its result block
   std::vector<std::ptrdiff_t> received_strides;           ///< strides of the destination block, if it is dense
   box_list sends, receives;                               ///< boxes of this worker's source block; boxes of its result
   std::vector<std::ptrdiff_t> peer_positions;  ///< of each send: offset and strides, in elements, at the receiver
@@ -33,16 +33,18 @@ struct lowered_plan {
   explicit lowered_plan(std::size_t tensor_rank = 0)
       : rank(tensor_rank), sends(rank), receives(rank), kept(rank), kept_destinations(rank) {}
 
+  /// Adds a box to `sends`; `offset` and `strides` are its offset and strides at the receiver, see `peer_positions`.
   PARTITA_DECL void add_send(std::size_t to, const std::size_t* shape, const std::size_t* at, std::ptrdiff_t offset,
                              const std::ptrdiff_t* strides, std::size_t staging_offset = 0);
   PARTITA_DECL void add_kept_box(const std::size_t* shape, const std::size_t* source_position,
-                                 const std::size_t* destination_start);
+                                 const std::size_t* destination_start);  ///< Adds a box that stays on this worker.
   /// The offset, in the receiver's block, of the box of the k-th send, in elements.
   std::ptrdiff_t peer_offset(std::size_t k) const { return peer_positions[k * (1 + rank)]; }
+  /// The strides of the receiver's block for the box of the k-th send, in the order of the source's dimensions.
   const std::ptrdiff_t* peer_strides(std::size_t k) const { return peer_positions.data() + k * (1 + rank) + 1; }
 
-  bool has_boxes() const { return !sends.empty() || !receives.empty() || !kept.empty(); }
-  PARTITA_DECL void clear_boxes();
+  bool has_boxes() const { return !sends.empty() || !receives.empty() || !kept.empty(); }  ///< sent, received or kept
+  PARTITA_DECL void clear_boxes();                    ///< Removes all sent, received and kept boxes.
   PARTITA_DECL lowered_plan make_empty_copy() const;  ///< Makes a copy of this plan that has no boxes.
   /// Takes the properties of another plan, without its boxes, and keeps the memory of the lists.
   PARTITA_DECL void copy_properties(const lowered_plan& other);

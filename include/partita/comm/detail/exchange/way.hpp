@@ -12,7 +12,7 @@ namespace partita::detail {
 /// The traffic of one worker in one exchange: the number of messages, and the bytes sent by message and through shared
 /// memory.
 struct exchange_traffic {
-  std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;  ///< what this worker sent
+  std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;  ///< what this worker sent in the exchange
 
   exchange_traffic& operator+=(const exchange_traffic& more) {
     messages += more.messages, bytes_by_message += more.bytes_by_message, bytes_shared += more.bytes_shared;
@@ -36,9 +36,9 @@ class box_transport {
   virtual ~box_transport() = default;
   /// Announces the address of this worker's result block y to the workers that send to it, without waiting.
   virtual void post_receive(const block_memory& y) = 0;
-  /// Whether an exchange may start before the workers have agreed on it, and be rolled back if they do not agree. For
-  /// an early start, start_speculatively() announces y and packs x as far as possible without waiting.
+  /// Whether an exchange may start before the workers have agreed on it, and be rolled back if they do not agree.
   virtual bool sends_speculatively() const { return false; }
+  /// Starts an exchange early: announces y, and packs x as far as possible without waiting.
   virtual void start_speculatively(const block_memory&, const block_memory& y) { post_receive(y); }
   /// Starts to send x, for which it may wait until the receivers have called post_receive().
   virtual void post_send(const block_memory& x) = 0;

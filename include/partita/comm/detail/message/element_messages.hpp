@@ -22,7 +22,7 @@ class element_messages {
 
   /// The kind of the elements.
   const element_kind& of() const { return *element_kind_; }
-  std::size_t bytes(std::size_t n) const { return n * element_kind_->bytes; }  ///< of n elements
+  std::size_t bytes(std::size_t n) const { return n * element_kind_->bytes; }  ///< the bytes of n elements
   /// Sends n elements to a worker, and waits until `data` may change.
   PARTITA_DECL void send(const char* data, std::size_t n, std::size_t worker) const;
   /// Starts to send n elements to a worker; the messages are then pending in `sent`.
@@ -133,7 +133,7 @@ class element_messages {
   /// direct.
   PARTITA_DECL void send_to_children(posted_messages& sent, const worker_group& group, block_route route,
                                      const char* data, std::size_t n) const;
-  /// Posts the receives for n elements from a worker.
+  /// Posts the receives for n elements from a worker, in the messages that the worker's post_send() sends.
   void post_receive(posted_messages& pending, char* data, std::size_t n, std::size_t worker) const {
     pending.post_receive(*world_, *element_kind_, data, n, message_bytes(n), worker, tag_);
   }
@@ -203,11 +203,11 @@ class element_messages {
                                      char* into, interval range, const char* buffer, std::size_t distance,
                                      std::vector<const char*>& blocks) const;
 
-  const world_state* world_;  // the workers between which messages go
-  const element_kind* element_kind_;
-  tag tag_;                    // the tag of all messages
-  traffic* traffic_;           // counts what is sent
-  const measured_link* link_;  // the cost of messages between nodes
+  const world_state* world_;          // the workers between which messages go
+  const element_kind* element_kind_;  // the kind of the elements
+  tag tag_;                           // the tag of all messages
+  traffic* traffic_;                  // counts what is sent
+  const measured_link* link_;         // the cost of messages between nodes
 };
 
 }  // namespace partita::detail

@@ -41,13 +41,13 @@ PARTITA_DECL std::vector<pair_volume> pair_volumes(const box_list& boxes, std::s
 struct message {
   std::size_t worker = 0, first = 0, last = 0;  ///< the other worker; the message contains boxes [first, last)
   std::size_t bytes = 0;                        ///< the size of these boxes
-  message_form how{};                           ///< packed, chunked or typed
+  message_form how{};                           ///< the form of the message: packed, chunked or typed
 };
 
 /// The messages of one worker in one direction, in the order in which they are posted.
 struct message_list {
   box_list boxes;            ///< the boxes, of which too large ones are cut
-  std::vector<message> all;  ///< the messages
+  std::vector<message> all;  ///< the messages, in the order in which they are posted
   std::size_t workers = 0;   ///< the number of workers that get messages, or send them
 
   /// `form(worker)` is the form of the messages exchanged with a worker: packed, chunked or typed. Both workers of a

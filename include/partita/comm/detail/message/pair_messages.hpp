@@ -25,7 +25,7 @@ class pair_messages : public box_transport {
   exchange_traffic counts() const override { return {sent_messages_->count(), sent_messages_->bytes(), 0}; }
   /// Whether others wait until this worker calls advance(), because messages use slots one after the other.
   bool is_needed() const override { return sent_messages_->reuses_slots() || received_messages_->reuses_slots(); }
-  void post_receive(const block_memory& y) override { y_ = y; }
+  void post_receive(const block_memory& y) override { y_ = y; }  ///< Notes y; post_send() posts the receives.
   /// Posts the receives and starts the sends, without waiting, except at the first exchange of pairs whose message
   /// forms are measured. Messages that use MPI's rendezvous protocol are started before the receives: a posted receive
   /// makes its sender send at once, and the request for this worker's message would queue behind all those bytes in the
@@ -36,13 +36,13 @@ class pair_messages : public box_transport {
   void roll_back() override {
     if (std::exchange(has_started_sends_, false)) sent_messages_->end_discarded_sends();
   }
-  PARTITA_INLINE bool advance() override;  ///< true if all messages are complete
-  void finish() override {}
+  PARTITA_INLINE bool advance() override;  ///< true if all messages of this worker are complete
+  void finish() override {}                ///< nothing is left to do after advance()
 
  private:
   /// The forms that are measured.
   static constexpr std::array measurable_forms{message_form::packed, message_form::chunked, message_form::typed};
-  using seconds_by_form = std::array<double, measurable_forms.size()>;  ///< for one exchange
+  using seconds_by_form = std::array<double, measurable_forms.size()>;  ///< the time of one exchange in each form
 
   /// Whether MPI sends each message of this worker before its receive is posted.
   bool is_sent_eagerly() const { return sent_messages_->longest_message_bytes() <= node_or_null_->link().eager_bytes; }
@@ -64,17 +64,17 @@ class pair_messages : public box_transport {
   /// the workers to distant cores.
   PARTITA_DECL void measure_forms(const block_memory& x);
 
-  MPI_Comm comm_;
-  int tag_;
+  MPI_Comm comm_;  // the communicator of the messages
+  int tag_;        // the MPI tag of the messages before any round of discarded messages, see tag()
   // the node's tag counter if messages may be sent before all workers agree, because some calls then change the tags
   const own_node* node_or_null_;
   bool has_started_sends_ = false;               // the sends of the next exchange were started speculatively
-  box_list sent_boxes_, received_boxes_;         // of this worker's block, sorted by the other worker
+  box_list sent_boxes_, received_boxes_;         // boxes of this worker's block, sorted by the other worker
   element_kind kind_;                            // the kind of the elements
   message_policy policy_;                        // how the forms are chosen
   bool oversubscribed_, is_unmeasured_ = false;  // is_unmeasured_: the next exchange measures the forms first
-  std::vector<std::pair<std::size_t, message_form>> measured_forms_;  // the form for each measured worker
-  std::unique_ptr<persistent_messages> sent_messages_, received_messages_;
+  std::vector<std::pair<std::size_t, message_form>> measured_forms_;        // the form for each measured worker
+  std::unique_ptr<persistent_messages> sent_messages_, received_messages_;  // to, and from, all other workers
   block_memory y_;  // the block into which the next exchange receives
 };
 
@@ -92,11 +92,11 @@ class message_way : public way {
   PARTITA_INLINE std::unique_ptr<box_transport> prepare(lowered_plan boxes, const element_kind& kind) override;
 
  private:
-  MPI_Comm comm_;
-  int tag_, own_worker_ = 0;
-  message_policy policy_;  // how the forms are chosen
-  bool oversubscribed_;
-  const own_node* node_or_null_;
+  MPI_Comm comm_;                 // the communicator of the messages
+  int tag_, own_worker_ = 0;      // the MPI tag of the messages; the id of this worker
+  message_policy policy_;         // how the forms are chosen
+  bool oversubscribed_;           // whether this machine has more workers than cores
+  const own_node* node_or_null_;  // see the constructor
 };
 
 }  // namespace partita::detail

@@ -85,24 +85,24 @@ class persistent_messages {
   /// Frees the MPI requests and types.
   PARTITA_DECL void free_requests();
 
-  box_list boxes_;
-  std::vector<message> messages_;  // in the order in which they start
-  std::size_t workers_, rank_;     // the number of other workers, and the rank of the tensor
-  std::size_t longest_message_bytes_ = 0;
-  element_kind kind_;
-  bool is_outgoing_, is_staged_ = false;  // is_staged_: the block is dense memory that holds only the boxes
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  int tag_ = 0;
+  box_list boxes_;                             // the boxes of all messages
+  std::vector<message> messages_;              // in the order in which they start
+  std::size_t workers_, rank_;                 // the number of other workers, and the rank of the tensor
+  std::size_t longest_message_bytes_ = 0;      // see longest_message_bytes()
+  element_kind kind_;                          // the kind of the elements
+  bool is_outgoing_, is_staged_ = false;       // is_staged_: the block is dense memory that holds only the boxes
+  MPI_Comm comm_ = MPI_COMM_NULL;              // the communicator for which the requests were made
+  int tag_ = 0;                                // the MPI tag for which the requests were made
   char* block_ = nullptr;                      // the block for which the requests were made
-  std::vector<std::ptrdiff_t> strides_;        // its strides
+  std::vector<std::ptrdiff_t> strides_;        // the strides of that block
   bool is_prepared_ = false;                   // whether the requests exist
-  std::vector<data_path> data_paths_;          // one for each message
+  std::vector<data_path> data_paths_;          // how the bytes of each message travel
   std::vector<MPI_Datatype> message_types_;    // for each message; null if it needs no type
   std::vector<MPI_Request> mpi_requests_;      // one for each message
   std::vector<char*> slot_addresses_;          // for each message; null if it needs no slot
   std::vector<std::size_t> previous_in_slot_;  // for each message the previous message in its slot, or `no_message`
   std::vector<char> is_complete_;              // for each message whether it is complete in this exchange
-  std::vector<int> completed_indices_;         // what MPI_Testsome returns
+  std::vector<int> completed_indices_;         // what MPI_Testsome returns: messages that are now complete
   std::size_t first_pending_ = 0, next_message_ = 0;  // messages [first_pending_, next_message_) are pending
   char* buffer_ = nullptr;                            // the memory of all slots
   std::size_t buffer_bytes_ = 0;                      // the size of this memory

@@ -28,8 +28,8 @@ void for_each_message_part(const element_kind& of, std::size_t n, std::size_t ma
 /// The messages that this worker has posted and that may still be pending: its sends and its receives.
 class posted_messages {
  public:
-  bool any() const { return !mpi_requests_.empty(); }        ///< whether there are messages
-  std::size_t size() const { return mpi_requests_.size(); }  ///< the number of messages
+  bool any() const { return !mpi_requests_.empty(); }        ///< whether messages were posted since the last wait()
+  std::size_t size() const { return mpi_requests_.size(); }  ///< the number of these messages, complete or not
   /// Starts to send n elements in messages of at most `max_bytes` bytes, and adds the messages to `count`.
   PARTITA_DECL void post_send(const world_state& world, const element_kind& of, const char* data, std::size_t n,
                               std::size_t max_bytes, std::size_t worker, tag message_tag, traffic& count);
@@ -44,7 +44,7 @@ class posted_messages {
   PARTITA_DECL void end_discarded_sends();
 
  private:
-  std::vector<MPI_Request> mpi_requests_;
+  std::vector<MPI_Request> mpi_requests_;  ///< of all messages since the last wait(), in their order; null if complete
 };
 
 }  // namespace partita::detail

@@ -88,7 +88,7 @@ class arena {
  private:
   static constexpr std::size_t min_bytes = 16 * page;  // chosen: one channel alone takes several pages of it
 
-  PARTITA_DECL arena(const own_node& members, std::size_t most);
+  PARTITA_DECL arena(const own_node& members, std::size_t most);  ///< Collective over the node; see of().
 
   /// Returns the oldest arena of these workers that all of them know: threads of other workers may make arenas in a
   /// different order.
@@ -103,7 +103,7 @@ class arena {
   /// thread have synchronised with the other workers since the release.
   PARTITA_DECL spare_blocks& spare_signal_blocks();
 
-  PARTITA_DECL void* allocate_new_block_or_heap(std::size_t bytes);
+  PARTITA_DECL void* allocate_new_block_or_heap(std::size_t bytes);  ///< where no spare block fits: never null
   /// Allocates new memory, or merges spare blocks. The memory is touched now, so that its first use causes no page
   /// fault. All workers may allocate at the same time, so each takes at most its share of the free memory.
   PARTITA_DECL void* allocate_new_block(std::size_t bytes);
@@ -115,16 +115,16 @@ class arena {
   std::size_t max_bytes_;                  ///< the limit for each worker's part
   MPI_Comm communicator_ = MPI_COMM_NULL;  ///< a duplicate of the node's communicator
   std::uint64_t arena_name_ = 0;           ///< a number that is the same on all workers of the node
-  shared_mapping memory_;                  ///< of the whole node; empty if it is not shared
-  std::size_t member_count_, place_;       ///< of the node, and of this worker on the node
+  shared_mapping memory_;                  ///< the memory of the whole node; empty if it is not shared
+  std::size_t member_count_, place_;       ///< the workers of the node; this worker's place among them
   std::size_t bump_offset_ = 0;            ///< where the memory of this worker's part begins that was never allocated
-  std::atomic<std::size_t> new_block_count_ = 0;  ///< of this arena alone
-  arena* next_older_arena_ = nullptr;
-  spin_lock lock_;                               ///< held by a thread that takes or returns a block
-  spare_blocks spare_blocks_;                    ///< released blocks of this worker's part
-  free_ranges merged_ranges_, unmapped_ranges_;  ///< unmapped: addresses whose memory went back to the system
-  memory_use memory_use_;                        ///< of the blocks of this worker's part
-  std::size_t mapped_bytes_ = 0;                 ///< the bytes of this worker's part that occupy memory
+  std::atomic<std::size_t> new_block_count_ = 0;  ///< the new blocks of this arena alone
+  arena* next_older_arena_ = nullptr;             ///< the arena that this process made before; null for the first
+  spin_lock lock_;                                ///< held by a thread that takes or returns a block
+  spare_blocks spare_blocks_;                     ///< released blocks of this worker's part
+  free_ranges merged_ranges_, unmapped_ranges_;   ///< merged spare blocks; addresses whose memory is returned
+  memory_use memory_use_;                         ///< the bytes of this worker's part that are in use
+  std::size_t mapped_bytes_ = 0;                  ///< the bytes of this worker's part that occupy memory
   std::vector<std::pair<std::thread::id, spare_blocks>> spare_signal_blocks_;  ///< one list for each thread
 };
 

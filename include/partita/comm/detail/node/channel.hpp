@@ -19,8 +19,8 @@ struct announced_memory {
   char* address = nullptr;     ///< the block or the ring, as this worker addresses it; null for messages
   std::size_t slot_bytes = 0;  ///< the size of a slot or message; 0 if `address` is the receiver's block
 
-  bool is_receivers_block() const { return slot_bytes == 0; }  ///< whether `address` is the receiver's block
-  bool is_by_message() const { return slot_bytes == message_bytes; }
+  bool is_receivers_block() const { return slot_bytes == 0; }         ///< whether `address` is the receiver's block
+  bool is_by_message() const { return slot_bytes == message_bytes; }  ///< whether the boxes go in messages
 };
 
 /// The signals and rings of a node. In each exchange every receiver announces to its senders where their boxes go; each
@@ -41,7 +41,7 @@ class node_channel {
 
   /// Whether every worker of the node has its signals in shared memory; the same on all of them.
   bool is_usable() const { return is_usable_; }
-  bool oversubscribed() const { return oversubscribed_; }
+  bool oversubscribed() const { return oversubscribed_; }  ///< Whether this machine has more workers than cores.
   /// The communicator of the node for messages that replace a ring; its ranks are the places of the workers.
   MPI_Comm communicator() const { return communicator_; }
   int tag() const { return tag_; }  ///< the MPI tag of these messages
@@ -114,14 +114,14 @@ class node_channel {
   /// The ring that `from` writes to, allocated at its first use; messages if the arena has no memory left.
   PARTITA_DECL announced_memory make_ring(std::size_t from, std::size_t wished_slot_bytes);
 
-  arena* arena_;
-  MPI_Comm communicator_;
-  int tag_;
-  std::size_t place_;  // of this worker on the node
-  bool oversubscribed_, is_usable_ = true;
-  std::vector<pair> pairs_;      // by place of the other worker
-  std::size_t flags_bytes_ = 0;  // of all flags that this worker reads
-  char* flags_base_ = nullptr;   // the flags that this worker reads, one pair_flags for each place
+  arena* arena_;                            // the arena of the flags and rings
+  MPI_Comm communicator_;                   // the workers of the node
+  int tag_;                                 // the MPI tag of messages that replace a ring
+  std::size_t place_;                       // this worker's place on the node
+  bool oversubscribed_, is_usable_ = true;  // see oversubscribed() and is_usable()
+  std::vector<pair> pairs_;                 // one for each worker of the node, by place
+  std::size_t flags_bytes_ = 0;             // the size of all flags that this worker reads
+  char* flags_base_ = nullptr;              // the flags that this worker reads, one pair_flags for each place
 };
 
 }  // namespace partita::detail

@@ -31,6 +31,7 @@ struct dissemination {
     for (std::size_t step = 1; step < nodes; step *= radix, ++round)
       for (std::size_t k = 1; k < radix && k * step < nodes; ++k) f(round, k * step);
   }
+  /// The number of rounds.
   constexpr std::size_t rounds() const {
     std::size_t n = 0;
     for_each_message([&](std::size_t round, std::size_t) { n = round + 1; });

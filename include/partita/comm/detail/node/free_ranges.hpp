@@ -14,7 +14,7 @@ class free_ranges {
   PARTITA_DECL void make_room(std::size_t further_ranges);
   /// The number of ranges.
   std::size_t size() const { return ranges_.size(); }
-  PARTITA_DECL void add(char* first, std::size_t bytes);
+  PARTITA_DECL void add(char* first, std::size_t bytes);  ///< Adds a range, which merge_adjacent_ranges() may merge.
   /// Merges adjacent ranges. Cost: a sort.
   PARTITA_DECL void merge_adjacent_ranges();
   /// Takes this many bytes from the smallest range that is large enough; null if there is none.
@@ -31,7 +31,7 @@ class free_ranges {
     char* first = nullptr;  ///< the lowest address
     std::size_t bytes = 0;  ///< the length
   };
-  std::vector<range> ranges_;
+  std::vector<range> ranges_;  ///< the free ranges, in no order
 };
 
 }  // namespace partita::detail

@@ -34,7 +34,7 @@ class group_meeting {
 
  protected:
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};  ///< the offset of a block that others cannot reach
-  static constexpr std::size_t min_measured_bytes = 1024;      ///< below, nothing is measured or streamed
+  static constexpr std::size_t min_measured_bytes = 1024;      ///< smaller blocks are not measured or streamed
 
   /// The value of a counter of steps after this step of this call.
   static constexpr std::uint64_t progress_count(std::uint64_t call, std::uint64_t step) { return (call << 32U) + step; }
@@ -77,11 +77,11 @@ class group_meeting {
   /// Copies a small block to this worker's slot of a call, and posts the call.
   PARTITA_DECL void fill_slot(const void* x, std::size_t bytes, std::uint64_t call);
 
-  arena* arena_;
-  std::vector<std::size_t> member_places_;  ///< the members' places on the node, the root's first
-  std::vector<group_page*> member_pages_;
-  std::size_t own_index_;  ///< this worker's index among the members
-  bool oversubscribed_;
+  arena* arena_;                                     ///< the arena of this node's workers
+  std::vector<std::size_t> member_places_;           ///< the members' places on the node, the root's first
+  std::vector<group_page*> member_pages_;            ///< the members' pages, the root's first
+  std::size_t own_index_;                            ///< this worker's index among the members
+  bool oversubscribed_;                              ///< whether this machine has more workers than cores
   std::uint64_t call_ = 0, last_finished_call_ = 0;  ///< this worker's calls; those that all members have finished
 };
 

@@ -39,8 +39,8 @@ class cache_distance {
   struct alignas(64) probed_line {
     std::atomic<std::uint32_t> next;  ///< the index of the line that is read after this one
   };
-  alignas(64) std::atomic<bool> is_far_;
-  probed_line cache_lines_[line_count * probed_line_stride];
+  alignas(64) std::atomic<bool> is_far_;                      ///< see is_far()
+  probed_line cache_lines_[line_count * probed_line_stride];  ///< every 33rd line is used: line_index()
 };
 
 /// What one worker of a group shows to the other members. Each counter of a page has one writer and only grows, except
@@ -55,14 +55,14 @@ struct group_page {
     std::atomic<std::uint64_t> count;  ///< the last call or step that was posted
     std::uint64_t block, result;       ///< the offsets in the worker's arena that group_meeting::announce posts
 
-    void post(std::uint64_t n) { count.store(n, std::memory_order_release); }
-    bool posted(std::uint64_t n) const { return count.load(std::memory_order_acquire) >= n; }
+    void post(std::uint64_t n) { count.store(n, std::memory_order_release); }                  ///< by the page's owner
+    bool posted(std::uint64_t n) const { return count.load(std::memory_order_acquire) >= n; }  ///< n, or a later one
   };
   call_flag ready[slot_count];  ///< posted when the worker's data of a call can be read
   call_flag progress_flag;      ///< counts the chunks that the worker has written for the other members
   call_flag summed_flag;        ///< counts the chunks in which the worker has combined its slice
   call_flag done_flag;          ///< the last call that the worker has finished, so that it reads no more of it
-  cache_distance distance;      ///< to the cores of the other members
+  cache_distance distance;      ///< from the worker's core to those of the other members
   alignas(64) char slot[slot_count][slot_bytes];  ///< small blocks, which are passed by a copy
 };
 
@@ -76,12 +76,12 @@ class arena_block {
   ~arena_block() {
     if (block_ != nullptr) arena_->release(block_, bytes_);
   }
-  char* data() const { return static_cast<char*>(block_); }
+  char* data() const { return static_cast<char*>(block_); }  ///< The block; null if it has 0 bytes.
 
  private:
-  arena* arena_;
-  std::size_t bytes_;
-  void* block_;
+  arena* arena_;       ///< the arena from which the block comes
+  std::size_t bytes_;  ///< the size of the block
+  void* block_;        ///< null if it has 0 bytes
 };
 
 }  // namespace partita::detail

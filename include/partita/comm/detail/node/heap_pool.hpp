@@ -24,9 +24,9 @@ class heap_pool {
   PARTITA_DECL static heap_pool& instance();
 
  private:
-  spin_lock lock_;
-  spare_blocks spare_blocks_;
-  std::atomic<std::size_t> new_block_count_ = 0;
+  spin_lock lock_;                                ///< held by a thread that takes or returns a block
+  spare_blocks spare_blocks_;                     ///< the released blocks
+  std::atomic<std::size_t> new_block_count_ = 0;  ///< see new_block_count()
 };
 
 }  // namespace partita::detail

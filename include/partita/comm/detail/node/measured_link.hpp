@@ -18,7 +18,7 @@ namespace partita::detail {
 
 /// The measured link between nodes, the same on all workers of a world.
 struct measured_link {
-  link_cost cost{};  ///< latency, and seconds per message and per byte
+  link_cost cost{};  ///< the latency, and the seconds per message and per byte
   /// the size in bytes of the largest message that MPI is known to send eagerly, before a receive is posted; every MPI
   /// sends 2048 bytes eagerly
   std::size_t eager_bytes = 2048;
@@ -49,9 +49,9 @@ class link_trial {
   enum command_kind : std::uint64_t { receive_now, receive_later, stop };
   /// What the measuring worker asks of the other: `messages` messages of `bytes` bytes follow the command.
   struct command {
-    std::uint64_t kind, messages, bytes;  ///< kind: a command_kind
+    std::uint64_t kind, messages, bytes;  ///< kind: a command_kind; the messages that follow, and the bytes of each
   };
-  static constexpr int command_tag = 31003, trial_tag = 31004;         ///< MPI tags, above those of kernels
+  static constexpr int command_tag = 31003, trial_tag = 31004;         ///< MPI tags above those of kernels
   static constexpr std::uint64_t max_bytes = std::uint64_t{1} << 20U;  ///< the longest message of a measurement
 
   static double clamp_to_range(double value, double min_value, double max_value) {
@@ -70,15 +70,16 @@ class link_trial {
   PARTITA_DECL void start_send(MPI_Request& request) const;
   /// Sends data with command_tag, and waits until the data may change.
   PARTITA_DECL void send(const void* data, std::size_t bytes) const;
+  /// Posts the receive of one message of the other worker.
   void start_receive(MPI_Request& request, void* data, std::size_t bytes, int tag) const {
     check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, other_worker_, tag, everyone_, &request), "MPI_Irecv");
   }
-  PARTITA_DECL void receive(void* data, std::size_t bytes, int tag) const;
-  PARTITA_DECL command receive_command() const;  ///< waits for the next command
+  PARTITA_DECL void receive(void* data, std::size_t bytes, int tag) const;  ///< waits for a message with this tag
+  PARTITA_DECL command receive_command() const;                             ///< waits for the next command
 
-  MPI_Comm everyone_;
-  int other_worker_;
-  bool oversubscribed_;
+  MPI_Comm everyone_;       ///< the communicator of all workers
+  int other_worker_;        ///< the worker at the other end of the link
+  bool oversubscribed_;     ///< whether this machine has more workers than cores
   std::vector<char> data_;  ///< the bytes of the messages of a trial
 };
 

@@ -22,7 +22,7 @@ class memory_transport : public box_transport {
                                 const element_kind& kind);
 
   PARTITA_INLINE bool follow(lowered_plan& next) override;  ///< carries the boxes of that plan from now on, if it can
-  PARTITA_INLINE exchange_traffic counts() const override;  ///< what one exchange sends
+  PARTITA_INLINE exchange_traffic counts() const override;  ///< what this worker sends in one exchange
   PARTITA_INLINE bool is_needed() const override;           ///< whether others wait until this worker calls advance()
 
   PARTITA_INLINE void post_receive(const block_memory& y) override;  ///< announces y to the workers that send to it
@@ -41,13 +41,13 @@ class memory_transport : public box_transport {
     boxes_through_ring ring;       ///< its boxes, also if they do not go through a ring
     bool has_destination = false;  ///< whether this worker knows where the boxes of this exchange go
     bool is_staged = false;  ///< whether this worker packs the boxes into `staging`, and the receiver unpacks them
-    staged_boxes staging;
+    staged_boxes staging;    ///< this worker's buffers for the boxes, if `is_staged`
   };
   /// A worker of the node that sends boxes to this worker.
   struct sending_worker {
     boxes_through_ring ring;  ///< its boxes, also if they do not come through a ring
     bool is_staged = false;   ///< whether the sender packs the boxes into `staging`
-    staged_boxes staging;
+    staged_boxes staging;     ///< the sender's buffers for the boxes, if `is_staged`
   };
 
   /// Lists the boxes that the plan moves; reuses the memory of the earlier plan's lists.
@@ -60,8 +60,8 @@ class memory_transport : public box_transport {
   /// In the first exchange, receivers learn where their senders will pack boxes for them. Where a sender has no memory
   /// for such buffers, the receiver announces its block as usual.
   PARTITA_DECL void find_staging_buffers();
-  PARTITA_DECL void pack_staged_boxes(const block_memory& x);
-  PARTITA_DECL void unpack_staged_boxes(sending_worker& o);
+  PARTITA_DECL void pack_staged_boxes(const block_memory& x);  ///< Packs the boxes of x into this worker's buffers.
+  PARTITA_DECL void unpack_staged_boxes(sending_worker& o);  ///< Waits for a sender's packed boxes; unpacks them to y_.
 
   /// The boxes of a pair of workers of at most this many bytes together stay in a cache on their way through a ring.
   /// Larger boxes are written into the ring with streaming stores, because a reader on a distant core would have to
@@ -98,22 +98,22 @@ class memory_transport : public box_transport {
   /// Copies the boxes that stay on this worker.
   void copy_kept_boxes() { keep_boxes(plan_, kind_, x_, y_, is_streaming_ ? stores::streaming : stores::cached); }
 
-  lowered_plan plan_;  // which boxes move, and which stay
-  element_kind kind_;  // the kind of the elements
-  node_channel* channel_;
-  bool oversubscribed_;
-  const own_node* members_;
+  lowered_plan plan_;                // which boxes move, and which stay
+  element_kind kind_;                // the kind of the elements
+  node_channel* channel_;            // the flags and rings of the node
+  bool oversubscribed_;              // whether this machine has more workers than cores
+  const own_node* members_;          // the workers of this node
   std::size_t own_place_;            // this worker's place on the node
   std::vector<char*> blocks_;        // the blocks of the receivers and of this worker, by place on the node
   push_list boxes_;                  // the boxes for workers of the node, in the order of the plan
   push_list boxes_in_memory_order_;  // if streaming: boxes_ and the boxes that stay, in the memory order of the source
-  std::vector<receiving_worker> receivers_;
-  std::vector<sending_worker> senders_;
+  std::vector<receiving_worker> receivers_;  // the workers of the node that get boxes, by id
+  std::vector<sending_worker> senders_;      // the workers of the node that send boxes to this worker, by id
   bool is_streaming_ = false;  // whether boxes are written by streaming stores, because the caches are too small
-  std::size_t waiting_receivers_ = 0;                            // receivers whose announcement was not read yet
+  std::size_t waiting_receivers_ = 0;  // the number of receivers whose announcement was not read yet
   bool has_staged_boxes_ = false, has_staging_buffers_ = false;  // whether buffers are needed; whether they are made
-  bool is_packed_ = false;                   // the staged boxes of the next exchange are packed already
-  bool is_speculative_ = false;              // the exchange was started before all workers had agreed on it
+  bool is_packed_ = false;                   // whether the staged boxes of the next exchange are packed already
+  bool is_speculative_ = false;              // whether the exchange was started before all workers had agreed on it
   std::uint64_t packed_exchange_count_ = 0;  // the number of exchanges with packed boxes so far
   block_memory x_, y_;                       // the blocks of this exchange: x_ is sent, and boxes are received into y_
 };
@@ -131,8 +131,8 @@ class memory_way : public way {
   PARTITA_INLINE std::unique_ptr<box_transport> prepare(lowered_plan boxes, const element_kind& kind) override;
 
  private:
-  const own_node* members_;
-  node_channel* channel_;
+  const own_node* members_;  ///< the workers of this node
+  node_channel* channel_;    ///< the flags and rings of the node
 };
 
 }  // namespace partita::detail

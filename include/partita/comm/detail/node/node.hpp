@@ -86,15 +86,15 @@ class node {
   static constexpr int tags_per_round = 32768, round_count = 30;  // all tags < 2^20, which every MPI allows
   unsigned tag_count_ = 0;                                        // the tags that next_tag() has given
   int tag_round_ = 0;                                             // how often speculative messages were discarded
-  int place_ = 0;                                                 // of this worker on the node
-  bool oversubscribed_ = false;
-  measured_link link_;
-  std::vector<int> members_;     // the workers of this node, in ascending order
+  int place_ = 0;                                                 // this worker's place on the node
+  bool oversubscribed_ = false;                                   // see oversubscribed()
+  measured_link link_;                                            // see link()
+  std::vector<int> members_;                                      // the workers of this node, in ascending order
   std::vector<int> node_table_;  // the lowest worker of each worker's node, if there are several nodes
-  mutable std::vector<std::pair<std::size_t, arena*>> arenas_by_limit_;
-  mutable std::shared_ptr<joint_channels> joint_channels_;
+  mutable std::vector<std::pair<std::size_t, arena*>> arenas_by_limit_;  // see arenas_by_limit()
+  mutable std::shared_ptr<joint_channels> joint_channels_;               // see joint()
 };
-using own_node = node;
+using own_node = node;  ///< this worker's node
 
 }  // namespace partita::detail
 

@@ -22,7 +22,7 @@ class node_group final : public group_transport, private node_sum {
   using node_sum::node_sum;
 
   PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;  ///< broadcasts the root's x to y
-  PARTITA_INLINE void start_spread(const char* x, char* y, std::size_t bytes) override;  ///< at the root
+  PARTITA_INLINE void start_spread(const char* x, char* y, std::size_t bytes) override;  ///< the root starts spread()
   PARTITA_INLINE bool finish_spread(std::size_t bytes) override;  ///< waits until all have read the root's x
   PARTITA_INLINE bool show_block_early(const char* x, std::size_t bytes) override;  ///< start_spread before all agree
   PARTITA_INLINE void roll_back() override;                                         ///< undoes show_block_early
@@ -42,6 +42,7 @@ class node_group final : public group_transport, private node_sum {
   /// if both are out of reach, in messages, which the caller of spread() sends.
   enum spread_source : std::uint64_t { in_root_block, in_first_member_block, in_message };
 
+  /// Broadcasts a block that fits in the root's slot of this call. Returns true.
   PARTITA_DECL bool broadcast_small_block(const char* x, char* y, std::size_t bytes, std::uint64_t call);
 
   /// Executes the root's part of a broadcast. The other members copy from the root's x or y, if one of them is in
@@ -49,9 +50,9 @@ class node_group final : public group_transport, private node_sum {
   /// (only if y is null) or to a staging block.
   PARTITA_DECL bool broadcast_as_root(const char* x, char* y, std::size_t bytes, std::uint64_t call);
   PARTITA_DECL void write_block_in_chunks(const char* x, char* written_block, std::size_t bytes, std::uint64_t call,
-                                          std::uint64_t block);
+                                          std::uint64_t block);  ///< Announces `block` and copies x to it in chunks.
 
-  PARTITA_DECL bool copy_from_root(char* y, std::size_t bytes, std::uint64_t call);
+  PARTITA_DECL bool copy_from_root(char* y, std::size_t bytes, std::uint64_t call);  ///< The part of the other members.
 };
 
 }  // namespace partita::detail

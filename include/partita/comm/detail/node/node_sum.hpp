@@ -41,7 +41,7 @@ class node_sum : protected group_meeting {
   std::optional<arena_block> staging_block_;  ///< staging memory of the pending operation
 
  private:
-  static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;  ///< of a large block that is copied
+  static constexpr std::size_t chunk_bytes = std::size_t{256} << 10;  ///< the size of a chunk of a large copied block
   /// Whether the block of a member fits in one slot.
   static bool is_small(const block_sum& s) { return s.bytes() <= group_page::slot_bytes; }
   /// The number of elements of a chunk.
@@ -81,6 +81,7 @@ class node_sum : protected group_meeting {
   /// Finishes a sum of large blocks: each member combines one slice of each chunk for all members that get the sum.
   PARTITA_DECL bool finish_large_sum(const block_sum& s, std::uint64_t call);
 
+  /// Combines this member's slice of each chunk, and waits until the other members have combined theirs.
   PARTITA_DECL void combine_chunks(const block_sum& s, bool are_blocks_in_place, std::uint64_t call);
 
   /// The memory into which the other members write this member's sum.

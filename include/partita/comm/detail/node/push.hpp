@@ -20,9 +20,9 @@ class push_list {
   PARTITA_DECL void add(std::size_t place, const listed_box& b, std::ptrdiff_t offset, const std::ptrdiff_t* strides);
   /// Adds the boxes from number `first` to `last` - 1 of another list.
   PARTITA_DECL void add(const push_list& more, std::size_t first, std::size_t last);
-  PARTITA_DECL void sort();                           ///< by the start of the box in this worker's block
+  PARTITA_DECL void sort();                           ///< sorts the boxes by their starts in this worker's block
   std::size_t size() const { return boxes_.size(); }  ///< the number of boxes
-  void clear() { boxes_.clear(), shapes_and_starts_.clear(), strides_.clear(); }
+  void clear() { boxes_.clear(), shapes_and_starts_.clear(), strides_.clear(); }  ///< removes all boxes
 
   /// Copies the boxes [first, last) in the memory order of their source, slab by slab over all receivers, so that the
   /// source is read forwards once, and streaming stores do not depend on the order of their targets (8192^2 between
@@ -54,8 +54,8 @@ class push_list {
                              const std::size_t* skipped_extents, const block_memory& from,
                              const std::vector<char*>& blocks, stores mode) const;
 
-  std::size_t rank_;                            // of the tensor
-  std::vector<entry> boxes_;                    // in the order in which they are written
+  std::size_t rank_;                            // the number of dimensions of each box
+  std::vector<entry> boxes_;                    // the boxes, in the order in which they are written
   std::vector<std::size_t> shapes_and_starts_;  // the shape and the start of each box in this worker's block
   std::vector<std::ptrdiff_t> strides_;         // the strides of the receiver's block for each box
 };

@@ -25,8 +25,8 @@ class boxes_through_ring {
   void extend_by_next_box() { bytes_ += boxes_->volume(end_box_++) * kind_.bytes; }
   /// The boxes of the pair are [first(), last()) in the list.
   std::size_t first() const { return first_box_; }
-  std::size_t last() const { return end_box_; }
-  std::size_t bytes() const { return bytes_; }  ///< of all boxes of the pair
+  std::size_t last() const { return end_box_; }  ///< the index behind the last box of the pair
+  std::size_t bytes() const { return bytes_; }   ///< the bytes of all boxes of the pair
   /// The offset in bytes of the first box in the staging area, if there is a staging area.
   std::size_t staging_offset() const { return (*boxes_)[first_box_].staging_offset; }
 
@@ -56,7 +56,7 @@ class boxes_through_ring {
  private:
   /// Sends one piece after the other in messages, because there is no shared memory for a ring.
   PARTITA_DECL bool send_messages(const node_channel& channel, const block_memory& block);
-  PARTITA_DECL bool receive_messages(const node_channel& channel, const block_memory& block);
+  PARTITA_DECL bool receive_messages(const node_channel& channel, const block_memory& block);  ///< receives the pieces
   /// The bytes of the next piece.
   int piece_bytes() const { return static_cast<int>(pieces_.volume(next_piece_) * kind_.bytes); }
   /// Whether the pending message is complete.
@@ -65,7 +65,7 @@ class boxes_through_ring {
   /// Packs the next piece into a slot of the ring, or unpacks it from there.
   PARTITA_DECL void pack_piece(const block_memory& block, std::size_t slot, bool out, bool streaming);
 
-  std::size_t place_;                            // of the other worker
+  std::size_t place_;                            // the place of the other worker on the node
   element_kind kind_;                            // the kind of the elements
   const box_list* boxes_;                        // the list that also has the boxes of other pairs
   std::size_t first_box_, end_box_, bytes_ = 0;  // the boxes of the pair are [first_box_, end_box_) in the list

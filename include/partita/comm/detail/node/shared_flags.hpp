@@ -104,17 +104,17 @@ class shared_flags {
       int to, from;    // the lowest workers of two other nodes
       words received;  // from worker `from`
     };
-    std::vector<message> messages{};  // at most dissemination::max_messages
-    std::vector<MPI_Request> requests{};
-    words sent{};  // the AND so far, in all messages of the round
+    std::vector<message> messages{};      // at most dissemination::max_messages
+    std::vector<MPI_Request> requests{};  // of all messages of the round
+    words sent{};                         // the AND so far, in all messages of the round
   };
 
   /// Sends and receives the messages of a round. Returns false if a message comes too late.
   PARTITA_DECL bool exchange_in_round(round& r, words& all, double& seconds_left);
 
-  MPI_Comm everyone_;  // all workers
-  arena* arena_;
-  bool oversubscribed_, has_shared_memory_ = true, has_several_nodes_ = false;
+  MPI_Comm everyone_;                                                           // the communicator of all workers
+  arena* arena_;                                                                // the arena of own_words_
+  bool oversubscribed_, has_shared_memory_ = true, has_several_nodes_ = false;  // see shared(), has_several_nodes()
   bool is_two_level_ = false;  // whether the first worker of each node reads the words of all and writes the result
   posted_words* own_words_ = nullptr;                 // the posted_words of this worker
   std::vector<const posted_words*> words_to_read_;    // the words of other workers that this worker reads

@@ -52,14 +52,14 @@ class memory_use {
  public:
   /// Counts an allocation of this number of bytes.
   PARTITA_DECL void add(std::size_t bytes);
-  void subtract_bytes(std::size_t bytes) { used_bytes_ -= round_up_to_pages(bytes); }
+  void subtract_bytes(std::size_t bytes) { used_bytes_ -= round_up_to_pages(bytes); }  ///< Counts a release.
   std::size_t peak_bytes() const { return peak_bytes_; }  ///< the most bytes that were in use at one time
   /// The bytes that a pool may occupy when `added_bytes` further bytes are used: 1.5 times the peak, and at least 1
   /// MiB, so that small blocks are not returned to the system again and again.
   PARTITA_DECL std::size_t allowed_bytes(std::size_t added_bytes) const;
 
  private:
-  static constexpr std::size_t min_allowed_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t min_allowed_bytes = std::size_t{1} << 20;  ///< see allowed_bytes()
   static constexpr std::size_t round_up_to_pages(std::size_t bytes) {
     return bytes == 0 ? page : (bytes + page - 1) / page * page;
   }

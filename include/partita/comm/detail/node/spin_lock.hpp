@@ -15,7 +15,7 @@ class spin_lock {
   void unlock() { is_locked_.clear(std::memory_order_release); }
 
  private:
-  std::atomic_flag is_locked_;
+  std::atomic_flag is_locked_;  ///< whether a thread holds the lock
 };
 
 }  // namespace partita::detail

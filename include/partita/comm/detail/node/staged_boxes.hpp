@@ -51,7 +51,7 @@ class staged_boxes {
   /// Signals that the boxes of an exchange are unpacked; the sender keeps the buffers until then.
   void mark_unpacked(std::uint64_t exchange) { header_->unpacked.post(exchange); }
 
-  bool has_buffers() const { return header_ != nullptr; }
+  bool has_buffers() const { return header_ != nullptr; }  ///< Whether make_buffers() or attach() has given it buffers.
   /// The buffer that the exchange with this number uses, one of two in turn.
   char* buffer(std::uint64_t exchange) const {
     return reinterpret_cast<char*>(header_) + sizeof(buffer_header) + exchange % 2 * buffer_bytes_;
@@ -61,14 +61,14 @@ class staged_boxes {
   static constexpr std::size_t alignment = 64;  ///< each buffer starts at a cache line
   /// The flags in front of the two buffers: the last exchange that was packed, and the last that was unpacked.
   struct buffer_header {
-    flag packed, unpacked;
+    flag packed, unpacked;  ///< the epochs of both flags are numbers of exchanges
   };
   /// The bytes of the flags and both buffers.
   std::size_t size() const { return sizeof(buffer_header) + 2 * buffer_bytes_; }
   std::uint64_t last_packed_exchange() const { return header_->packed.epoch.load(std::memory_order_relaxed); }
 
   arena* arena_ = nullptr;           // the sender's arena; null at the receiver
-  std::size_t buffer_bytes_ = 0;     // of one of the two
+  std::size_t buffer_bytes_ = 0;     // the size of one of the two buffers
   buffer_header* header_ = nullptr;  // null until there are buffers
 };
 

@@ -21,7 +21,7 @@ namespace partita::detail {
 
 /// The state and the last calls of one worker, in memory that other processes can map.
 struct status_slot {
-  /// What the worker does, or how it has ended.
+  /// What the worker does, or how it ended: `has_ended` by exit, `has_failed` by an uncaught exception.
   enum class standing : std::uint64_t { is_computing, is_waiting, is_making_world, has_ended, has_failed, got_sigterm };
   static constexpr std::size_t kept_call_count = 64;  // chosen: 64 calls take 1536 bytes
   /// chosen: enough for most programs; a fingerprint is looked up in one set only
@@ -31,24 +31,24 @@ struct status_slot {
   static constexpr std::size_t max_description_length = 248;  // fits a call with its partitions in nearly all cases
   /// The number of a call in its world, and a hash of the call and its arguments.
   struct call {
-    std::atomic<std::uint64_t> world, number, fingerprint;
+    std::atomic<std::uint64_t> world, number, fingerprint;  ///< the world's number; the call's number in it; its hash
   };
 
   std::atomic<std::uint64_t> slot_secret;              ///< identifies the slot: other slots have other numbers
   std::atomic<std::uint64_t> process, worker;          ///< the process id, and the worker's id in the job
   std::atomic<std::uint64_t> last_printed_secret;      ///< the secret of the slot whose calls this worker printed last
-  std::atomic<standing> state;                         ///< now, or at the end
+  std::atomic<standing> state;                         ///< what the worker does now, or how it ended
   std::atomic<std::uint64_t> state_begin_nanoseconds;  ///< when the state began, in ns of the machine's CLOCK_MONOTONIC
-  std::atomic<std::uint64_t> call_count;               ///< all calls that were noted so far
+  std::atomic<std::uint64_t> call_count;               ///< the calls of this worker so far, in all its worlds
   call last_calls[kept_call_count];                    ///< call number n is at n % kept_call_count
   /// A world that the worker has destroyed, and how many calls of this world the worker had made.
   struct departure {
-    std::atomic<std::uint64_t> world, call_count;
+    std::atomic<std::uint64_t> world, call_count;  ///< the number of the world; its calls that the worker has finished
   };
   departure departures[max_departures];        ///< the last ones, each at its number % max_departures
-  std::atomic<std::uint64_t> departure_count;  ///< all so far
+  std::atomic<std::uint64_t> departure_count;  ///< the worlds that the worker has destroyed so far
   std::atomic<bool> has_called_finalize;       ///< whether the worker has called MPI_Finalize
-  std::atomic<std::uint64_t> fingerprints[description_set_count][descriptions_per_set];  ///< 0: unused
+  std::atomic<std::uint64_t> fingerprints[description_set_count][descriptions_per_set];  ///< of described calls, or 0
   /// the call with the fingerprint at the same index, as text
   char descriptions[description_set_count][descriptions_per_set][max_description_length];
   char final_message[1024];  ///< the uncaught exception of a worker that failed
@@ -92,7 +92,7 @@ struct slot_address {
 /// is needed most when its writer has ended.
 class status_slots {
  public:
-  PARTITA_DECL static status_slots& instance();
+  PARTITA_DECL static status_slots& instance();  ///< The object of this process; the first call makes the slot.
   /// The slot that this process writes.
   status_slot& own_slot() { return *own_slot_; }
   /// The address of the slot of this process.
@@ -104,7 +104,7 @@ class status_slots {
   /// An entry of the list of the slots that find() has mapped. Entries are never removed, so a signal handler can read
   /// the list unlocked.
   struct mapped_slot {
-    std::uint64_t slot_secret;
+    std::uint64_t slot_secret;      ///< identifies the slot, see status_slot
     const status_slot* status;      ///< in memory that this process can only read
     const mapped_slot* older_slot;  ///< the entry that was added before; null if none
   };
@@ -116,12 +116,12 @@ class status_slots {
   PARTITA_DECL static bool has_ended(std::uint64_t process);
 
  private:
-  PARTITA_DECL status_slots();
+  PARTITA_DECL status_slots();  ///< Makes the slot of this process.
 
-  status_slot* own_slot_ = nullptr;
-  slot_address own_address_;
-  spin_lock lock_;
-  std::atomic<const mapped_slot*> newest_slot_{nullptr};
+  status_slot* own_slot_ = nullptr;                       ///< the slot of this process
+  slot_address own_address_;                              ///< the address of own_slot_ for other processes
+  spin_lock lock_;                                        ///< held by a thread that adds to the list
+  std::atomic<const mapped_slot*> newest_slot_{nullptr};  ///< see newest()
 };
 
 }  // namespace partita::detail

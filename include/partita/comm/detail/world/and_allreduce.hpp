@@ -23,11 +23,11 @@ class and_allreduce {
   using words = shared_flags::words;  ///< what one worker passes, and the AND of all of them
 
   and_allreduce() = default;
-  PARTITA_DECL and_allreduce(MPI_Comm everyone, std::size_t size);
+  PARTITA_DECL and_allreduce(MPI_Comm everyone, std::size_t size);  ///< for `size` workers; without flags yet
 
   /// Makes the flags, through which later words pass, if there is memory for flags. Collective, called once.
   PARTITA_DECL void make_flags();
-  bool has_flags() const { return flags_ != nullptr; }
+  bool has_flags() const { return flags_ != nullptr; }  ///< Whether make_flags() has made flags.
   /// Whether flags exist and the workers are on several nodes; the same on all workers.
   bool has_flags_between_nodes() const { return flags_ && flags_->has_several_nodes(); }
   /// Passes numbers with the words of the next AND, as shared_flags does. Returns false if there are no flags, or if
@@ -51,7 +51,7 @@ class and_allreduce {
   /// Starts MPI's allreduce, and returns its error code.
   PARTITA_DECL int start_allreduce(const words& own_words, words& all, MPI_Request& request);
 
-  MPI_Comm everyone_ = MPI_COMM_NULL;
+  MPI_Comm everyone_ = MPI_COMM_NULL;    // the communicator of all workers
   std::size_t size_ = 0;                 // the number of workers
   std::unique_ptr<shared_flags> flags_;  // null if there are none
   /// The buffers of the MPI collective are on the heap, because MPI may use them even after a wait is given up. The

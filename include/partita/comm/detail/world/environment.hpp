@@ -25,7 +25,7 @@ struct node_link_settings {
   std::size_t eager_bytes = 2048;             ///< the longest message that is sent eagerly
   bool given = false;                         ///< whether the variable is set and valid
 
-  PARTITA_DECL explicit node_link_settings(const char* setting_text);
+  PARTITA_DECL explicit node_link_settings(const char* setting_text);  ///< `setting_text` is null if it is not set
 };
 /// PARTITA_PATIENCE: the seconds after which a wait becomes an error; 0 means never.
 PARTITA_DECL double parse_patience(const char* setting_text);

@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-/// The kinds of error that workers report to each other.
+/// The kinds of error that workers report to each other; `none` stands for no error, `other` for any other exception.
 enum class failure : std::uint64_t { none, shape, partition, disagreement, memory, io, other };
 
 /// The kind of an error that was thrown.

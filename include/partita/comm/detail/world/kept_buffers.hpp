@@ -22,7 +22,7 @@ class kept_buffers {
   }
 
  private:
-  std::vector<std::vector<std::max_align_t>> buffers_;  // by slot
+  std::vector<std::vector<std::max_align_t>> buffers_;  // the buffer of each slot
 };
 
 }  // namespace partita::detail

@@ -19,8 +19,8 @@ class local_operations {
   /// One operation, as it is compared and reported.
   struct operation {
     std::uint64_t fingerprint = 0;  ///< a hash of what must be equal on all workers
-    char name[32]{};
-    shape_list extents{};  ///< of the tensor to which the operation was applied
+    char name[32]{};                ///< the name of the operation, cut to 31 characters
+    shape_list extents{};           ///< the extents of the tensor of the operation
   };
 
   /// Adds a local operation, and returns a number that identifies the result of the operation.
@@ -41,9 +41,9 @@ class local_operations {
   PARTITA_DECL text description(std::size_t k) const;
 
  private:
-  std::uint64_t history_hash_ = 0;
+  std::uint64_t history_hash_ = 0;              // see history_hash()
   std::size_t count_ = 0;                       // the number of operations since the last agreement
-  operation named_operations_[max_operations];  // since the last agreement
+  operation named_operations_[max_operations];  // the first operations since the last agreement
 };
 
 }  // namespace partita::detail

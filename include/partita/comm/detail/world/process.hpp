@@ -31,7 +31,7 @@ class process {
   static bool is_forked() { return current_state().load(std::memory_order_relaxed) == standing::in_forked_child; }
 
  private:
-  PARTITA_DECL static std::atomic<standing>& current_state();
+  PARTITA_DECL static std::atomic<standing>& current_state();  ///< What this process is now.
   /// Finds the state at the first call of the library, and arranges that MPI_Finalize and fork() change it.
   PARTITA_DECL static void find_state(const char* call);
 };

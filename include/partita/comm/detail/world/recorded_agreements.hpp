@@ -12,12 +12,13 @@ namespace partita::detail {
 /// record, once all workers have agreed to replay it.
 class recorded_agreements {
  public:
+  /// Appends an agreement: the hash of the call, and the choices that all workers had in common.
   void record_step(std::uint64_t fingerprint, std::uint64_t common_choices) {
     steps_.push_back({fingerprint, common_choices});
   }
   /// Replays the record from its first step.
   void start_replay() { is_replaying_ = true, next_step_to_replay_ = 0; }
-  bool is_replaying() const { return is_replaying_; }
+  bool is_replaying() const { return is_replaying_; }  ///< Whether the record is replayed, not continued.
 
   /// The choices that the workers have in common at the next step, or 0 if the step differs from the recorded step or
   /// this worker has an error.
@@ -36,11 +37,11 @@ class recorded_agreements {
  private:
   /// One agreement: the hash of the call, and the choices that all workers had in common.
   struct step {
-    std::uint64_t fingerprint, common_choices;
+    std::uint64_t fingerprint, common_choices;  ///< the hash of the call; the common choices
   };
-  std::vector<step> steps_;  // the record, in the order of the calls
-  std::size_t next_step_to_replay_ = 0;
-  bool is_replaying_ = false;
+  std::vector<step> steps_;              // the record, in the order of the calls
+  std::size_t next_step_to_replay_ = 0;  // an index in steps_
+  bool is_replaying_ = false;            // see is_replaying()
 };
 
 }  // namespace partita::detail

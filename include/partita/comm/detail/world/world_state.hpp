@@ -52,7 +52,7 @@ class world_state {
   /// The private communicator, on which only this library sends messages.
   MPI_Comm communicator() const { return communicator_; }
   std::size_t size() const { return size_; }  ///< the number of workers
-  std::size_t id() const { return id_; }      ///< of this worker, from 0 on
+  std::size_t id() const { return id_; }      ///< the id of this worker, from 0 on
   /// How much the calls of this world check.
   checks level() const { return check_level_; }
 
@@ -91,7 +91,7 @@ class world_state {
   }
   /// From now on agreements are recorded in `steps`, or replayed from `steps`; with nullptr they are not.
   void use_recorded_steps(recorded_agreements* steps) { steps_ = steps; }
-  bool uses_recorded_steps() const { return steps_ != nullptr; }  ///< recorded or replayed
+  bool uses_recorded_steps() const { return steps_ != nullptr; }  ///< whether agreements are recorded or replayed
   /// The tag of blocks that may be sent before all workers agree. The tag changes after each call whose speculative
   /// messages were discarded, so that no later call receives these messages.
   int block_tag() const { return node_ == nullptr ? 2 : node_->tag_in_this_round(2); }
@@ -189,24 +189,24 @@ class world_state {
   /// Gathers the reports of all workers; throws communication_error if a worker does not answer.
   PARTITA_DECL std::vector<call_report> gather_call_reports(const call_report& own, const text& call);
 
-  MPI_Comm communicator_ = MPI_COMM_NULL;
-  std::unique_ptr<hang_report> hang_report_;
+  MPI_Comm communicator_ = MPI_COMM_NULL;        // see communicator()
+  std::unique_ptr<hang_report> hang_report_;     // see report()
   bool allows_any_thread_ = false;               // whether MPI provides MPI_THREAD_MULTIPLE
   std::atomic<std::thread::id> calling_thread_;  // the thread that is in a call
-  std::size_t size_ = 0;
-  std::size_t id_ = 0;
-  checks check_level_;
-  std::thread::id creating_thread_;  // which makes all calls unless allows_any_thread_
-  bool is_world_lost_ = false;       // whether a worker did not answer or has left: no further agreement is possible
+  std::size_t size_ = 0;                         // the number of workers
+  std::size_t id_ = 0;                           // the id of this worker
+  checks check_level_;                           // see level()
+  std::thread::id creating_thread_;              // which makes all calls unless allows_any_thread_
+  bool is_world_lost_ = false;  // whether a worker did not answer or has left: no further agreement is possible
   bool leaves_messages_unread_ = false;  // see leave_messages_unread()
   bool needs_second_agreement_ = false;  // the last agreement started a speculative send, and the call needs one more
   std::uint64_t failure_count_ = 0;      // see failure_count()
   own_node* node_ = nullptr;             // gives the tags of speculative messages; null before the first agreement
-  bool has_tried_making_flags_ = false;
-  bool skips_work_after_agreement_ = false;  // whether agreements need no work after them
-  and_allreduce and_allreduce_;
-  recorded_agreements* steps_ = nullptr;  // null if agreements are neither recorded nor replayed
-  local_operations local_operations_;
+  bool has_tried_making_flags_ = false;  // whether the first agreement has tried to make the shared flags
+  bool skips_work_after_agreement_ = false;               // whether agreements need no work after them
+  and_allreduce and_allreduce_;                           // combines the words of all workers
+  recorded_agreements* steps_ = nullptr;                  // null if agreements are neither recorded nor replayed
+  local_operations local_operations_;                     // what log_local_operation() has noted
   std::shared_ptr<pending_operation> pending_operation_;  // the last pending operation; earlier ones are finished
   kept_buffers buffers_;                                  // of buffer_in_slot()
 };

@@ -60,10 +60,10 @@ PARTITA_DEF void call_log::print_calls_of_ended_worker(const status_slot& of) {
 PARTITA_DEF void call_log::install_handlers() {
   [[maybe_unused]] static const bool is_installed = [] {
     previous_terminate_handler() = std::set_terminate(&call_log::handle_terminate);
-    struct sigaction before {};
+    struct sigaction before {};  // how the program handles SIGTERM so far
     if (::sigaction(SIGTERM, nullptr, &before) == 0 && (before.sa_flags & SA_SIGINFO) == 0 &&
         before.sa_handler == SIG_DFL) {
-      struct sigaction own_action {};
+      struct sigaction own_action {};  // prints the calls of workers that have ended
       own_action.sa_handler = &call_log::report_ended_workers_on_sigterm;
       ::sigaction(SIGTERM, &own_action, nullptr);
     }

@@ -19,7 +19,7 @@ namespace partita::detail {
 /// What this process has recorded in its trace.
 class trace_record : public recorded_trace {
  public:
-  static constexpr std::size_t none = ~std::size_t{0};
+  static constexpr std::size_t none = ~std::size_t{0};   ///< the index where no call is recorded
   static constexpr std::size_t max_records = 1'000'000;  ///< chosen: 64 MB of calls, 40 MB of steps; others are dropped
 
   static trace_record& instance() {
@@ -38,6 +38,7 @@ class trace_record : public recorded_trace {
     const std::lock_guard<spin_lock> guard(it.lock);
     edit(it.calls[number]);
   }
+  /// Adds the records of this worker to the trace file; called when MPI_Finalize begins.
   void write_file() {
     int worker = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &worker);

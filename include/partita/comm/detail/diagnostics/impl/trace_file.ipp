@@ -58,9 +58,9 @@ class trace_sink {
   bool is_good = true;  ///< whether all writes succeeded
 
  private:
-  static constexpr std::size_t enough = std::size_t{1} << 20U;
-  int file_;                 ///< the file descriptor
-  std::size_t file_offset_;  ///< where the next byte is written
+  static constexpr std::size_t enough = std::size_t{1} << 20U;  ///< the bytes of text at which flush_if_full() writes
+  int file_;                                                    ///< the file descriptor
+  std::size_t file_offset_;                                     ///< where the next byte is written
 };
 
 PARTITA_DEF void trace_sink::flush() {
@@ -170,14 +170,14 @@ PARTITA_DECL bool has_bytes_at_offset(int file, std::string_view bytes, std::siz
 PARTITA_DEF void write_trace(const std::string& path, std::size_t worker, const recorded_trace& all) {
   const file_size_errors no_signal;
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  struct flock whole_file {};
+  struct flock whole_file {};  // a lock, against other workers that write
   whole_file.l_type = F_WRLCK;
   bool is_good = file >= 0 && ::fcntl(file, F_SETLKW, &whole_file) == 0;
   if (is_good) {
     const std::string front = R"({"displayTimeUnit":"ms","otherData":{"job":")" + job_name() + R"("},"traceEvents":[)";
     constexpr std::string_view back = "\n]}\n";
-    struct stat file_state {};
-    std::size_t kept = 0;  // the size of the part that other workers wrote earlier
+    struct stat file_state {};  // for the file's size
+    std::size_t kept = 0;       // the size of the part that other workers wrote earlier
     if (::fstat(file, &file_state) == 0 && static_cast<std::size_t>(file_state.st_size) > front.size() + back.size()) {
       const std::size_t end = static_cast<std::size_t>(file_state.st_size) - back.size();
       if (has_bytes_at_offset(file, front, 0) && has_bytes_at_offset(file, back, end)) kept = end;
