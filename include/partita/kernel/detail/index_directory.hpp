@@ -86,9 +86,9 @@ class index_directory {
 
   std::size_t indices_per_worker_, first_index_, end_index_;  ///< this part has the indices [first_index_, end_index_)
   std::size_t bucket_shift_ = 0;                              ///< a bucket is for 2^bucket_shift_ indices
-  bool knows_all_owners_ = false;
-  std::vector<run> owned_runs_;             ///< the runs of this part, in ascending order
-  std::vector<std::size_t> bucket_starts_;  ///< the first run of each bucket
+  bool knows_all_owners_ = false;                             ///< whether this part has all indices, on every worker
+  std::vector<run> owned_runs_;                               ///< the runs of this part, in ascending order
+  std::vector<std::size_t> bucket_starts_;                    ///< the first run of each bucket
 };
 
 /// Calls visit(start, stop, row) for each run of consecutive owned indices.
