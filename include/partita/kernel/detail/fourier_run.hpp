@@ -266,7 +266,7 @@ class fourier_run {
   shape_type result_block_shape_;                        ///< the shape of this worker's block of the result
   bool forward_;                                         ///< false in an adjoint call
   std::array<target<Out, Rank>, N> outputs_;             ///< the caller's view for each field, if the call passes views
-  std::size_t finished_layout_count_ = 0;                ///< the number of layouts that the blocks have left
+  std::size_t finished_layout_count_ = 0;                ///< the number of layouts that the blocks have left so far
   bool has_result_type_ = false;                         ///< whether the elements have the type of the result
   bool fills_views_ = false;                             ///< whether the last move writes into the caller's views
   field_blocks<In> fields_of_operand_type_;              ///< the blocks before their elements become Out

@@ -67,6 +67,7 @@ class index_directory {
     return text(name) << ": requires owned indices 0, 1, ..., n - 1, each on one worker: ";
   }
 
+  /// The number of the bucket that has the runs that begin at an index of this part.
   std::size_t bucket_of_index(std::size_t index) const { return (index - first_index_) >> bucket_shift_; }
   /// Sorts runs into buckets; each bucket has the runs that begin in one range of indices. There are about as many
   /// buckets as runs, so a bucket has one run on average, and insertion and search take constant time on average.

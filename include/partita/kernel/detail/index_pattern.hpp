@@ -34,7 +34,7 @@ struct row_transfers {
     std::size_t first_return_row = 0;  ///< the number of this part's first row among the returned rows
   };
   std::size_t returned_count = 0;  ///< the number of rows in the memory for returned rows
-  std::vector<forwarded_part> forwarded_to_peers, forwarded_by_peers;  ///< rows passed on by this worker, and to it
+  std::vector<forwarded_part> forwarded_to_peers, forwarded_by_peers;  ///< rows that this worker passes on, and gets
 
   /// Whether the received rows are consecutive wanted rows in the same order.
   bool arrives_in_order() const {

@@ -23,7 +23,7 @@ struct described_block {
 
 /// The plan for rows of a certain number of bytes.
 struct index_structure : planned_boxes<2> {
-  exchanges_by_kind exchanges_that_return_rows{};  ///< within a node, used by adjoints before rows go to other nodes
+  exchanges_by_kind exchanges_that_return_rows{};  ///< for adjoints: return rows within a node, before others leave it
   /// The rows that this worker sends, if all workers share memory, so that the rows need not be packed; otherwise null.
   std::shared_ptr<rows_to_gather> unpacked_rows{};
 };
@@ -59,6 +59,7 @@ class index_planner {
   const index_call_texts& call_texts() const { return call_texts_; }    ///< texts for error messages
   static std::uint64_t fingerprint() { return 131; }                    ///< equal for all index exchanges
   static bool keeps_batch() { return false; }                           ///< empty results have no rows
+  /// Describes the call that describe_next_call() announced, for error messages.
   PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;
   /// Sets the blocks that the next `describe` writes into the description of its call.
   void describe_next_call(const described_block* blocks, std::size_t count) {

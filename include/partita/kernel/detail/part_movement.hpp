@@ -147,11 +147,11 @@ class part_planner {
   }
 
   dynamic_partition<Rank> p_;  ///< the partition whose workers hold the parts
-  block_group<rank> group_;    ///< this worker's group
+  block_group<rank> group_;    ///< the workers of this worker's group, and its position among them
   const char* name_;           ///< the call in messages
   accepted_cuts cuts_;         ///< which decompositions of x are accepted
   std::uint64_t fingerprint_;  ///< identifies the kernel; equal on all workers
-  std::shared_ptr<evicted_plans> evicted_tensors_ = std::make_shared<evicted_plans>();  ///< shared with all plans
+  std::shared_ptr<evicted_plans> evicted_tensors_ = std::make_shared<evicted_plans>();  ///< all plans share it
 };
 
 template <std::size_t Rank>

@@ -36,7 +36,7 @@ struct repartition_policy<Rank, message_form> : repartition_policy<Rank, void> {
 };
 template <std::size_t Rank, std::size_t... P>
 struct repartition_policy<Rank, permute_t<P...>> : repartition_policy<Rank, void> {
-  static constexpr bool is_known = true, is_permutation = true, fits_rank = sizeof...(P) == Rank;  ///< T names all axes
+  static constexpr bool is_known = true, is_permutation = true, fits_rank = sizeof...(P) == Rank;  ///< T orders axes
   static constexpr bool is_valid_order = is_permutation_of_axes<sizeof...(P)>({P...});
 };
 template <std::size_t Rank, std::size_t R>
@@ -45,7 +45,7 @@ struct repartition_policy<Rank, source_cuts_t<R>> : repartition_policy<Rank, voi
 };
 template <std::size_t Rank, std::size_t R>
 struct repartition_policy<Rank, result_cuts_t<R>> : repartition_policy<Rank, void> {
-  static constexpr bool is_known = true, sets_result_cuts = true, fits_rank = R == Rank;  ///< T sets the cuts of y
+  static constexpr bool is_known = true, sets_result_cuts = true, fits_rank = R == Rank;  ///< T cuts the result
 };
 
 /// Whether all policies are policies of a repartition; each kernel rejects other policies in its own header.
@@ -100,7 +100,7 @@ class repartition_cuts {
   const axes_order<Rank>& axes() const { return axes_; }  ///< the axes of x, in the order of the result
   /// The decomposition of x that the caller passed, if the caller passed one.
   const std::optional<cuts>& given_source_cuts() const { return source_cuts_; }
-  const std::optional<cuts>& given_result_cuts() const { return result_cuts_; }  ///< the same of the result
+  const std::optional<cuts>& given_result_cuts() const { return result_cuts_; }  ///< that of the result, if passed
 
   /// The decomposition of an x of the given extents: the one that the caller passed, or the balanced one.
   cuts source_cuts(const shape_type& extents) const {
@@ -126,7 +126,7 @@ class repartition_cuts {
     return problem;
   }
 
-  std::uint64_t fingerprint() const {  // of the order of axes and the given decompositions
+  std::uint64_t fingerprint() const {  // identifies the axes and the given decompositions; equal on all workers
     hasher hash;
     const auto mix = [&hash](std::uint64_t value) { hash.mix(value); };
     for (const std::size_t d : axes_) mix(d);

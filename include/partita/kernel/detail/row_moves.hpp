@@ -84,7 +84,7 @@ class row_moves {
     for (const group& g : runs_and_lists_) visit_runs(g, visit);
   }
   template <class Visit>
-  void for_each_run_in_rows(std::size_t first, std::size_t rows, Visit visit) const {  // only moves to these rows
+  void for_each_run_in_rows(std::size_t first, std::size_t rows, Visit visit) const {  // visits moves to these rows
     for_each_group_in_rows(first, rows, [&](const group& g) { visit_runs(g, visit); });
   }
 

@@ -100,6 +100,7 @@ class sequential_reduction {
     }
     return y;
   }
+  /// The plan of one worker: the workers whose blocks are reduced to its result.
   group_plan plan(std::size_t worker) const { return plan_sum_groups(grid_, kept_dimensions_, worker); }
 
  private:
@@ -128,6 +129,7 @@ class sequential_groups {
     pairing_ = worker_pairing<Large::rank()>(small.shape(), large.shape(), transpose_small, transpose_large);
   }
 
+  /// The plan of one worker: its groups in the broadcast or the reduction.
   group_plan plan(std::size_t worker) const { return plan_groups(small_grid_, large_grid_, pairing_, worker, kind_); }
 
   /// Gives each worker of the large grid the block of the worker of the small grid with which it is paired.

@@ -13,7 +13,7 @@ struct pencil_route {
   std::vector<pencil> layouts;           ///< the layouts, from x to the result
   std::size_t cost = 0, peer_count = 0;  ///< in elements, see choose_pencils(); estimated exchanges per worker
 
-  bool costs_less_than(const pencil_route& other) const {  // by cost, then moves, then peers
+  bool costs_less_than(const pencil_route& other) const {  // compares costs, then moves, then peers
     if (cost != other.cost) return cost < other.cost;
     if (layouts.size() != other.layouts.size()) return layouts.size() < other.layouts.size();
     return peer_count < other.peer_count;
