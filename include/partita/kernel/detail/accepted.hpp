@@ -28,7 +28,7 @@ constexpr bool has_addressable_elements() {  // whether MPI can move X's element
   else return false;
 }
 template <class X>
-constexpr bool has_summable_elements() {  // whether they can also be added
+constexpr bool has_summable_elements() {  // whether MPI can move X's elements in place, and they can be added
   if constexpr (ranked_array<X>) return summable_element<element_of<X>> && element_in_place<element_of<X>>;
   else return false;
 }
@@ -48,10 +48,10 @@ constexpr bool are_distinct() {
 /// compiler prints no second error message.
 struct missing_member {
   template <class... Arguments>
-  explicit missing_member(const Arguments&...) {}
+  explicit missing_member(const Arguments&...) {}  ///< ignores all arguments
 };
 template <bool Accepted, class Member>
-using member_if_accepted = std::conditional_t<Accepted, Member, missing_member>;
+using member_if_accepted = std::conditional_t<Accepted, Member, missing_member>;  ///< Member, or missing_member if not
 
 /// Whether View is a temporary tensor that owns its memory; a result written to a temporary tensor would be destroyed
 /// together with the tensor. The argument View must be the type that a parameter `View&&` deduces.

@@ -68,7 +68,7 @@ class box_kernel {
  protected:
   explicit box_kernel(typename Movement::planner_type planner) : movement_(std::move(planner)) {}
 
-  /// The movement is mutable, because a call caches its plan; the cache changes no result of later calls.
+  /// Moves the blocks in calls. Mutable, because a call caches its plan; the cache changes no result of later calls.
   mutable Movement movement_;
 
  private:
@@ -88,7 +88,7 @@ class box_kernel {
   }
   template <bool Forward, class X>
   auto call_and_wait_(const X& x, const target<element_of<X>, rank_of<X>>& output, const char* direction,
-                      const text& error_message) const {
+                      const text& error_message) const {  // runs a blocking call; the error is this worker's, if any
     return movement_.one_call([&] {
       const block_argument<X> argument(x);
       return begin_call_<Forward, element_of<X>, rank_of<X>>(argument.block(), output, direction, error_message,
@@ -99,7 +99,7 @@ class box_kernel {
   /// Starts a call that remains pending after this function.
   template <bool Forward, class X, class Fill>
   auto start_pending_call_(X&& x, const char* direction, const text& error_message, Fill fill) const {
-    using argument_type = std::remove_cvref_t<X>;
+    using argument_type = std::remove_cvref_t<X>;  ///< the type of the block x
     return start_call_on_block(std::forward<X>(x), [&](const auto& block) {
       return movement_.one_call([&] {
         auto later = begin_call_<Forward, element_of<argument_type>, rank_of<argument_type>>(block, {}, direction,

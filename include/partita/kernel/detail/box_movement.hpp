@@ -46,13 +46,13 @@ class box_movement {
     require_valid_kernel(world_ != nullptr, name_);
     return *world_;
   }
-  const std::shared_ptr<world_state>& world() const { return world_; }
+  const std::shared_ptr<world_state>& world() const { return world_; }  ///< the world; null if moved from
   /// The transport, which all workers open together when they make the first plan; null before that.
   const std::shared_ptr<transport>& shared_transport() const { return transport_; }
   std::shared_ptr<transport>& shared_transport() { return transport_; }
-  arena* memory() const { return transport_ ? &transport_->memory() : nullptr; }  ///< the pool of the results
+  arena* memory() const { return transport_ ? &transport_->memory() : nullptr; }  ///< memory pool of results, or null
   kernel_identity identity() const { return {&state(), mixed(fingerprint_, transport_number())}; }
-  PARTITA_DECL kernel_counts counts(std::size_t plans_made) const;  ///< with the traffic of the exchange used last
+  PARTITA_DECL kernel_counts counts(std::size_t plans_made) const;  ///< plans_made, and traffic of the last exchange
   /// The fingerprint of a call. Once the transport is open, the fingerprint includes the transport's number, so that
   /// the calls of two identically constructed kernels have different fingerprints.
   std::uint64_t fingerprint(std::uint64_t type, std::uint64_t operation_number) const {
@@ -97,9 +97,10 @@ class box_movement {
   }
 
  private:
+  /// The number that identifies the transport on all workers; 0 before the transport is open.
   std::uint64_t transport_number() const { return transport_ ? transport_->number() : 0; }  ///< 0 before it is open
 
-  std::shared_ptr<world_state> world_;
+  std::shared_ptr<world_state> world_;           ///< the kernel's world; null if the kernel was moved from
   const char* name_;                             ///< the kernel in messages, as "partita::repartition(p_x, p_y)"
   std::uint64_t fingerprint_;                    ///< the kernel's fingerprint, equal on all workers
   std::shared_ptr<transport> transport_;         ///< null before the first plan
@@ -132,9 +133,9 @@ struct box_call {
 template <std::size_t Rank>
 struct planned_boxes {
   exchange_plan<Rank> there{}, back{};  ///< the plans of the forward direction and of the adjoint
-  exchanges_by_kind forward_exchanges{}, backward_exchanges{};
+  exchanges_by_kind forward_exchanges{}, backward_exchanges{};  ///< the exchanges of the two plans
 
-  const exchange_plan<Rank>& plan(bool forward) const { return forward ? there : back; }
+  const exchange_plan<Rank>& plan(bool forward) const { return forward ? there : back; }  ///< the plan of one direction
   /// Whether the plan for the direction of a call fits this worker's block and the view to fill.
   bool matches_call(const box_call<Rank>& call) const {
     const exchange_plan<Rank>& p = plan(call.forward);
@@ -173,16 +174,16 @@ const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planne
 template <class Planner>
 class planned_movement : public box_movement {
  public:
-  static constexpr std::size_t rank = Planner::rank;
-  using structure = typename Planner::structure;  ///< a cached plan
-  using planner_type = Planner;
+  static constexpr std::size_t rank = Planner::rank;  ///< the number of dimensions of the moved boxes
+  using structure = typename Planner::structure;      ///< a cached plan
+  using planner_type = Planner;                       ///< makes the plans
 
   explicit planned_movement(Planner planner)
       : box_movement(planner.world(), planner.name(), planner.fingerprint()), planner_(std::move(planner)) {}
 
-  const Planner& planner() const { return planner_; }
-  std::size_t plans_made() const { return plans_.plans_made(); }  ///< also those that were evicted
-  kernel_counts counts() const { return box_movement::counts(plans_made()); }
+  const Planner& planner() const { return planner_; }             ///< makes the plans of this movement
+  std::size_t plans_made() const { return plans_.plans_made(); }  ///< the number so far, including evicted plans
+  kernel_counts counts() const { return box_movement::counts(plans_made()); }  ///< plans made, last exchange's traffic
 
   /// Agrees on a forward call and starts the exchange. `fill()` is called after all workers have agreed, and must have
   /// written the elements of x when it returns; if there is nothing to fill, x must be complete before the call.
@@ -201,7 +202,7 @@ class planned_movement : public box_movement {
   }
 
  protected:
-  using shape_type = std::array<std::size_t, rank>;
+  using shape_type = std::array<std::size_t, rank>;  ///< the extents of a block
 
   friend structure& agree_on_plan<Planner>(planned_movement&, const box_call<rank>&, bool);
 
@@ -283,8 +284,8 @@ class planned_movement : public box_movement {
     return {std::move(y), operation(), number};
   }
 
-  Planner planner_;
-  plan_cache<structure> plans_;
+  Planner planner_;                       ///< makes the plans
+  plan_cache<structure> plans_;           ///< the plans for blocks of recent shapes, for all element types
   std::uint64_t seen_failure_count_ = 0;  ///< the number of failures of the world when the plans were made
 };
 
@@ -304,7 +305,7 @@ auto planned_movement<Planner>::begin_call(bool forward, const element_kind& kin
 
 template <class Planner>
 typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, const box_call<Planner::rank>& call,
-                                           bool may_send_early) {
+                                           bool may_send_early) {  // finds or makes the plan of a call; collective
   using structure = typename Planner::structure;
   constexpr std::size_t rank = Planner::rank;
   speculative_exchange ahead(call.data, call.strides.data(), movement.plans_,
@@ -334,7 +335,7 @@ typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, 
 template <class Planner>
 const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planner>& movement,
                                                    typename Planner::structure& s, bool forward,
-                                                   const element_kind& kind) {
+                                                   const element_kind& kind) {  // finds it in plan s, or makes it
   if constexpr (requires { movement.planner().find_transient_exchange(s, forward, kind, movement.shared_transport()); })
     if (const auto* const exchange_for_this_call =
             movement.planner().find_transient_exchange(s, forward, kind, movement.shared_transport()))

@@ -36,24 +36,24 @@ block_shape to_block_shape(const X& x) {
 
 /// This worker's call of a chain of kernels.
 struct chained_call {
-  const char* name;                ///< the name of the call as the user writes it
-  std::size_t operator_count;      ///< the number of operators in the chain
-  kernel_identity chain_identity;  ///< the world, and a fingerprint of the chain
-  std::uint64_t element_type_number;
-  text (*element_type_name)();
+  const char* name;                   ///< the name of the call as the user writes it
+  std::size_t operator_count;         ///< the number of operators in the chain
+  kernel_identity chain_identity;     ///< the world, and a fingerprint of the chain
+  std::uint64_t element_type_number;  ///< the number of the element type, equal on all workers
+  text (*element_type_name)();        ///< writes the element type in messages
   std::size_t rank;                   ///< the rank of the block
   block_shape shape{}, view_shape{};  ///< the shapes of this worker's block and of the view to fill
   bool fills_view = false;            ///< whether the caller passes the view to fill
 
-  bool matches_key(const plan_key& key) const {
+  bool matches_key(const plan_key& key) const {  // whether the key has the shapes of this call
     return key.block.equals(&shape, rank) && key.view.equals(fills_view ? &view_shape : nullptr, rank);
   }
-  plan_key key() const {
+  plan_key key() const {  // the shapes of the block, and of the view if there is one
     plan_key found{{rank, shape}, {}};
     if (fills_view) found.view = {rank, view_shape};
     return found;
   }
-  text describe() const {
+  text describe() const {  // the call in messages
     text all("partita::");
     all << name << " of " << operator_count << " operators with a block of shape " << shape_text(shape, rank);
     return all << " and elements of type " << element_type_name();
@@ -101,10 +101,10 @@ class chained_calls {
   }
   /// A call on which all workers have agreed, in the form in which it is cached.
   struct agreed_call {
-    plan_key key;
-    std::uint64_t element_type_number = 0;
-    std::size_t plan_count = 0;  ///< the number of plans that the kernels had made
-    recorded_agreements steps;   ///< the results of the kernels' agreements
+    plan_key key;                           ///< the shapes of this worker's block and of the view to fill
+    std::uint64_t element_type_number = 0;  ///< the number of the element type
+    std::size_t plan_count = 0;             ///< the number of plans that the kernels had made before the call
+    recorded_agreements steps;              ///< the results of the kernels' agreements
   };
   /// Returns run(); meanwhile the kernels' agreements are recorded in `steps`, or replayed from it.
   template <class Run>
@@ -115,7 +115,7 @@ class chained_calls {
     return run();
   }
 
-  plan_cache<agreed_call> calls_;
+  plan_cache<agreed_call> calls_;  ///< the cached calls
 };
 
 }  // namespace partita::detail

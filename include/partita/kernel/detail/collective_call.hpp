@@ -15,23 +15,23 @@ namespace partita::detail {
 
 /// The element type of a call, as a number and as a name.
 struct element_type_id {
-  std::uint64_t number = 0;
-  text (*name)() = nullptr;
+  std::uint64_t number = 0;  ///< identifies the type, and is equal on all workers
+  text (*name)() = nullptr;  ///< writes the name of the type
 };
 template <class T>
-inline constexpr element_type_id element_type_id_v{type_number<T>(), &type_name<T>};
+inline constexpr element_type_id element_type_id_v{type_number<T>(), &type_name<T>};  ///< the id of the type T
 
 /// The arguments with which this worker calls a collective movement.
 struct collective_call {
-  group_direction direction = group_direction::spread;
-  const element_kind* kind = nullptr;            ///< how the elements are copied and sent
-  const element_operation* operation = nullptr;  ///< only for a reduction
-  const reduction_steps* steps = nullptr;        ///< only for a reduction
-  const element_type_id* element_type = nullptr;
-  untyped_block x{};                    ///< this worker's input block
-  const untyped_block* view = nullptr;  ///< the caller's view to fill, or null
-  bool in_place = false;                ///< whether `view` may be the memory of x
-  bool shares = false;                  ///< whether the workers of a node share one result block
+  group_direction direction = group_direction::spread;  ///< the direction in which the blocks move
+  const element_kind* kind = nullptr;                   ///< how the elements are copied and sent
+  const element_operation* operation = nullptr;         ///< the reduction, if the call needs it; else null
+  const reduction_steps* steps = nullptr;               ///< the code of reductions; null if blocks are spread
+  const element_type_id* element_type = nullptr;        ///< the type of the elements
+  untyped_block x{};                                    ///< this worker's input block
+  const untyped_block* view = nullptr;                  ///< the caller's view to fill, or null
+  bool in_place = false;                                ///< whether `view` may be the memory of x
+  bool shares = false;                                  ///< whether the workers of a node share one result block
   bool is_non_blocking = false;         ///< whether the call only starts the operation, which is finished later
   const text* error_message = nullptr;  ///< this worker's error message, if not empty
 
@@ -47,7 +47,7 @@ struct collective_call {
   PARTITA_DECL std::uint64_t fingerprint(std::uint64_t kernel, std::uint64_t channels_id) const;
   PARTITA_DECL text describe(const text& kernel) const;  ///< the call in messages, which begins with `kernel`
 
-  bool has_error() const { return error_message != nullptr && !error_message->empty(); }
+  bool has_error() const { return error_message != nullptr && !error_message->empty(); }  ///< on this worker
   /// Whether the call would write a view that shares memory with x although `in_place` is false.
   bool writes_what_it_reads() const { return view != nullptr && !in_place && blocks_share_memory(x, *view); }
   /// The error that this worker has found in its arguments. The function is not inlined, so that correct calls do not

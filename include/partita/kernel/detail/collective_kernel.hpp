@@ -123,11 +123,11 @@ class collective_kernel {
     return run_kernel_and_wait<Kernel::back>(argument.block(), error_message);
   }
   template <strided_array Y, class Fill>
-  auto begin_backward_(const Y& dy, const text& error_message, Fill fill) const {
+  auto begin_backward_(const Y& dy, const text& error_message, Fill fill) const {  // starts a pending adjoint call
     return begin<Kernel::back>(block_argument<Y>(dy).block(), {}, error_message, fill);
   }
   template <strided_array Y, class View, class Fill>
-  auto begin_backward_(const Y& dy, View& view, const text& error_message, Fill fill) const {
+  auto begin_backward_(const Y& dy, View& view, const text& error_message, Fill fill) const {  // starts an adjoint
     static_assert(Kernel::back != group_direction::to_all, "only a caller's own tensor can be written by the others");
     return begin<Kernel::back>(block_argument<Y>(dy).block(), make_target<element_of<Y>, rank_of<Y>>(view),
                                error_message, fill);
@@ -145,7 +145,7 @@ class collective_kernel {
                          .element_type = &element_type_id_v<T>,
                          .x = untyped_block(x),
                          .error_message = &error_message};
-    using reduction = typename Kernel::reduction;
+    using reduction = typename Kernel::reduction;  ///< the reduction of the kernel
     if constexpr (Where != group_direction::spread)
       call.operation = &element_operation_v<reduction, T, Kernel::exact>,
       call.steps = collective_transfer::steps_of_reductions();
@@ -243,7 +243,7 @@ class collective_kernel {
     }
   }
 
-  mutable collective_movement movement_;
+  mutable collective_movement movement_;  ///< moves the blocks of all calls; mutable, because a call caches its plan
 };
 
 }  // namespace partita::detail

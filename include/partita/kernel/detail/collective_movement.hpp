@@ -27,22 +27,22 @@ class collective_movement {
  public:
   /// The properties of the kernel to which a movement belongs; `name` must be a string literal.
   struct kernel_description {
-    const char* name;  ///< the kernel in messages
-    text call;         ///< the kernel and its partitions, for messages
-    std::uint64_t fingerprint = 0;
+    const char* name;                     ///< the kernel in messages
+    text call;                            ///< the kernel and its partitions, for messages
+    std::uint64_t fingerprint = 0;        ///< identifies the kernel; equal on all workers
     bool keep_batch = true;               ///< whether a worker that only sends gets a result with x's batch extent
     bool sums_other_blocks_only = false;  ///< whether some worker receives a sum to which it contributes no block
   };
 
   PARTITA_DECL collective_movement(std::shared_ptr<world_state> world, group_plan plan, kernel_description description);
 
-  const group_plan& plan() const { return plan_; }
+  const group_plan& plan() const { return plan_; }  ///< the groups to which this worker belongs
   std::size_t plans_made() const { return broadcast_plans_.plans_made() + reduction_plans_.plans_made(); }
   PARTITA_DECL kernel_counts counts() const;  ///< the plans made so far, and the traffic of the last call
-  kernel_identity identity() const {
+  kernel_identity identity() const {          // the kernel's world and number, equal on all workers
     return {world_.get(), mixed(kernel_description_.fingerprint, channels_ ? channels_->number() : 0)};
   }
-  arena* memory() const { return channels_ ? &channels_->memory() : nullptr; }
+  arena* memory() const { return channels_ ? &channels_->memory() : nullptr; }  ///< memory pool of the results, or null
 
   /// Completes the pending operation, makes all workers agree on a call, and returns the shape of this worker's result.
   PARTITA_DECL block_shape agree(const collective_call& call);
@@ -62,7 +62,7 @@ class collective_movement {
   PARTITA_DECL void carry_out(const collective_call& call, const untyped_block& y);
   /// Starts to move the call's blocks. Returns the number of the operation, which is needed to wait for its completion.
   PARTITA_DECL std::uint64_t begin(const collective_call& call, const untyped_block& y);
-  const std::shared_ptr<pending_operation>& operation() const { return operation_; }
+  const std::shared_ptr<pending_operation>& operation() const { return operation_; }  ///< the pending call
 
   /// Broadcasts blocks into memory that the workers of a node share; returns null if this worker receives no block.
   PARTITA_DECL lent_header* share(const collective_call& call, std::size_t elements);
@@ -87,14 +87,14 @@ class collective_movement {
     PARTITA_INLINE void begin_undoable_send() override;  ///< shows this worker's block to its node
     PARTITA_INLINE void begin(std::uint64_t) override;   ///< sends its block or sum to other nodes
 
-    collective_movement* movement_;  ///< null once all workers have agreed
-    const collective_call* call_;
+    collective_movement* movement_;    ///< null once all workers have agreed
+    const collective_call* call_;      ///< the call whose block is sent
     bool has_begun_movement_ = false;  ///< whether anything was sent or shown
   };
 
   /// A cached plan: the shapes of a call, and the shape that follows for this worker.
   struct structure {
-    plan_key key;
+    plan_key key;         ///< the shapes of this worker's block and of the view to fill
     block_shape shape{};  ///< the shape of the block that this worker receives
   };
 
@@ -104,10 +104,11 @@ class collective_movement {
   bool receives_blocks(group_direction direction) const {  // whether this worker gets a block
     return direction == group_direction::to_root ? plan_.small : plan_.large;
   }
-  bool is_in_no_group() const { return !plan_.small && !plan_.large; }
+  bool is_in_no_group() const { return !plan_.small && !plan_.large; }  ///< whether this worker only copies x
+  /// Whether this worker has a result block: it receives a block or, if it is in no group, copies its input.
   bool writes_result(group_direction direction) const { return receives_blocks(direction) || is_in_no_group(); }
 
-  std::uint64_t call_fingerprint(const collective_call& call) const {
+  std::uint64_t call_fingerprint(const collective_call& call) const {  // for this kernel and its channels
     return call.fingerprint(kernel_description_.fingerprint, channels_ ? channels_->number() : 0);
   }
 
@@ -129,13 +130,13 @@ class collective_movement {
   PARTITA_DECL collective_job make_job(const collective_call& call, const untyped_block* y = nullptr) const;
   PARTITA_DECL void set_dense_x(collective_job& job);  ///< packs x into a buffer unless x is contiguous
 
-  std::shared_ptr<world_state> world_;
-  group_plan plan_;
-  kernel_description kernel_description_;
-  plan_cache<structure> broadcast_plans_, reduction_plans_;
-  std::shared_ptr<collective_channels> channels_;       ///< null before the first plan
-  std::shared_ptr<started_transfer> pending_transfer_;  ///< the transfer of non-blocking calls
-  std::shared_ptr<pending_operation> operation_ = std::make_shared<pending_operation>();
+  std::shared_ptr<world_state> world_;                       ///< the kernel's world; null if the kernel was moved from
+  group_plan plan_;                                          ///< the groups to which this worker belongs
+  kernel_description kernel_description_;                    ///< the kernel in messages and fingerprints
+  plan_cache<structure> broadcast_plans_, reduction_plans_;  ///< the plans of calls that spread, and that reduce
+  std::shared_ptr<collective_channels> channels_;            ///< the channels of all groups; null before the first plan
+  std::shared_ptr<started_transfer> pending_transfer_;       ///< the transfer of non-blocking calls
+  std::shared_ptr<pending_operation> operation_ = std::make_shared<pending_operation>();  ///< the pending call, if any
 };
 
 }  // namespace partita::detail

@@ -25,22 +25,22 @@ class collective_transfer;
 /// The steps of a collective transfer that only reductions need. The steps are called through function pointers, so
 /// that programs without reductions do not compile them.
 struct reduction_steps {
-  using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);
+  using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);  ///< one step in one group
   step send_speculatively, start, finish;  ///< called for each group of this worker, in this order
 };
 
 /// The blocks of a call on this worker and the operation on them. The job points to the caller's untyped_blocks: each
 /// has room for 16 dimensions, and copying it would take longer than copying the elements of a small block.
 struct collective_job {
-  group_direction direction = group_direction::spread;
-  const element_kind* kind = nullptr;            ///< how the elements are copied and sent
-  const element_operation* operation = nullptr;  ///< only for a reduction
-  const reduction_steps* steps = nullptr;        ///< only for a reduction
-  const untyped_block* x = nullptr;              ///< the input
-  const untyped_block* y = nullptr;              ///< the block that receives the result
-  const char* dense_x = nullptr;                 ///< the elements of x contiguously, if this worker contributes them
-  std::size_t contributor_count = 0;             ///< the number of blocks of the mean by which x is divided; or 0
-  bool is_completed = false;                     ///< whether dense_x points to elements that have been divided
+  group_direction direction = group_direction::spread;  ///< the direction in which the blocks move
+  const element_kind* kind = nullptr;                   ///< how the elements are copied and sent
+  const element_operation* operation = nullptr;         ///< the reduction, if the call needs it; else null
+  const reduction_steps* steps = nullptr;               ///< the code of reductions; null if blocks are spread
+  const untyped_block* x = nullptr;                     ///< the input
+  const untyped_block* y = nullptr;                     ///< the block that receives the result
+  const char* dense_x = nullptr;      ///< the elements of x contiguously, if this worker contributes them
+  std::size_t contributor_count = 0;  ///< in a mean's adjoint the number of blocks, by which x is divided; else 0
+  bool is_completed = false;          ///< whether dense_x points to elements that have been divided
 
   /// Whether the input block must be packed into contiguous memory before the transfer.
   bool needs_packing() const { return contributor_count != 0 || !x->is_dense(); }
@@ -63,7 +63,7 @@ class collective_transfer {
         is_dense_y_(job.y != nullptr && job.y->is_dense()),
         stays_pending_(stays_pending) {}
 
-  PARTITA_DECL static const reduction_steps* steps_of_reductions();
+  PARTITA_DECL static const reduction_steps* steps_of_reductions();  ///< the steps of all reductions
 
   /// Once the workers of this node, but not yet all workers, have agreed on the call: sends to other nodes.
   PARTITA_DECL void send_speculatively();
@@ -71,7 +71,7 @@ class collective_transfer {
   PARTITA_DECL void show_block_early();
   /// Starts the transfer in all groups of this worker, without waiting for another worker.
   PARTITA_DECL void start();
-  PARTITA_DECL void finish();
+  PARTITA_DECL void finish();  ///< completes the transfer in all groups, and writes this worker's result
 
  private:
   template <class F>
@@ -79,25 +79,25 @@ class collective_transfer {
     const group_plan& plan = channels_->plan();
     for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], channels_->channel(k));
   }
-  PARTITA_DECL element_messages messages(const collective_channel& channel);  ///< sends and receives in a channel
+  PARTITA_DECL element_messages messages(const collective_channel& channel);  ///< for one channel
   /// A buffer of the world for n elements; buffers in different slots exist side by side.
   char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_in_slot<char>(slot, n * job_->kind->bytes); }
 
-  PARTITA_DECL void finish_spread(const worker_group& g, collective_channel& channel);
+  PARTITA_DECL void finish_spread(const worker_group& g, collective_channel& channel);  ///< moves a group's block
 
-  PARTITA_DECL void send_sum_early(const worker_group& g, collective_channel& channel);
-  PARTITA_DECL void start_sum(const worker_group& g, collective_channel& channel);
-  PARTITA_DECL void finish_sum(const worker_group& g, collective_channel& channel);
+  PARTITA_DECL void send_sum_early(const worker_group& g, collective_channel& channel);  ///< before all agree
+  PARTITA_DECL void start_sum(const worker_group& g, collective_channel& channel);       ///< starts a group's reduction
+  PARTITA_DECL void finish_sum(const worker_group& g, collective_channel& channel);      ///< completes the reduction
 
-  bool receives_result(const worker_group& g) const {
+  bool receives_result(const worker_group& g) const {  // whether this worker gets the result of the reduction
     return g.position == 0 || job_->direction == group_direction::to_all;
   }
   PARTITA_DECL const char* input_data(const worker_group& g) const;     ///< null if this worker contributes no block
-  PARTITA_DECL std::size_t element_count(const worker_group& g) const;  ///< of this worker's block in the group
+  PARTITA_DECL std::size_t element_count(const worker_group& g) const;  ///< of each block in the group
 
-  world_state* world_;
-  collective_channels* channels_;
-  const collective_job* job_;
+  world_state* world_;               ///< the world of the kernel
+  collective_channels* channels_;    ///< the channels of this worker's groups
+  const collective_job* job_;        ///< the blocks and the operation of the call
   bool is_dense_y_, stays_pending_;  ///< whether the result block is contiguous; whether the call is non-blocking
 };
 
@@ -109,15 +109,15 @@ class started_transfer {
 
   /// Starts the transfer. If `gives` is true, this worker contributes a block x, which is broadcast or reduced.
   PARTITA_DECL void start(const collective_job& job, bool gives);
-  PARTITA_DECL void finish();
+  PARTITA_DECL void finish();  ///< completes the transfer, and frees the packed elements
 
  private:
-  std::shared_ptr<world_state> world_;
-  std::shared_ptr<collective_channels> channels_;
-  untyped_block x_, y_;  ///< the blocks to which job_ points
-  collective_job job_;
-  std::optional<arena_block> packed_;  ///< the packed elements of x, if x is not contiguous
-  std::optional<collective_transfer> transfer_;
+  std::shared_ptr<world_state> world_;             ///< the world, which must exist until the end
+  std::shared_ptr<collective_channels> channels_;  ///< the channels of this worker's groups
+  untyped_block x_, y_;                            ///< the blocks to which job_ points
+  collective_job job_;                             ///< the blocks and the operation of the last started call
+  std::optional<arena_block> packed_;              ///< the packed elements of x, if x is not contiguous
+  std::optional<collective_transfer> transfer_;    ///< the last started transfer; empty before the first
 };
 
 }  // namespace partita::detail

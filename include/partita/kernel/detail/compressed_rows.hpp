@@ -18,7 +18,7 @@ struct compressed_rows {
   std::vector<std::uint32_t> columns{};      ///< the column number of each entry
   std::vector<T> values{};                   ///< the value of each entry
 
-  std::size_t row_count() const { return row_starts.size() - 1; }
+  std::size_t row_count() const { return row_starts.size() - 1; }  ///< the number of completed rows
   /// Adds an entry to the last row, which end_row() completes.
   void add(std::size_t column, const T& v) {
     columns.push_back(static_cast<std::uint32_t>(column)), values.push_back(v);

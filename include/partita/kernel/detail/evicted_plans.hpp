@@ -45,11 +45,11 @@ class evicted_plans {
   static constexpr std::size_t max_tensors = 4096;  // chosen: 32 KB; with more tensors, contains() is always true
 
   template <std::size_t Rank>
-  static std::uint64_t hash_of(const std::array<std::size_t, Rank>& extents) {
+  static std::uint64_t hash_of(const std::array<std::size_t, Rank>& extents) {  // the number stored for extents
     return hasher().mix(extents).value();
   }
 
-  std::vector<std::uint64_t> extents_hashes_;  ///< sorted
+  std::vector<std::uint64_t> extents_hashes_;  ///< the hashes of the tensors' extents, sorted
   bool is_full_ = false;                       ///< whether tensors were left out of the list
 };
 

@@ -98,7 +98,7 @@ class fields_planner : public repartition_planner<Rank> {
 /// The movement of a repartition for any number of fields.
 template <std::size_t Rank>
 class fields_repartition : public fields_movement<fields_planner<Rank>> {
-  using base = fields_movement<fields_planner<Rank>>;
+  using base = fields_movement<fields_planner<Rank>>;  ///< moves one or several fields
 
  public:
   using base::base;

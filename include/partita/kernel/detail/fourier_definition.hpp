@@ -21,7 +21,7 @@ template <std::size_t Rank>
 struct fourier_stage {
   dynamic_partition<Rank> p;                             ///< the partition of the layout
   std::array<std::size_t, Rank> extents_before{};        ///< the extents of the tensor before the transforms
-  std::array<std::size_t, Rank> extents_after{};         ///< and after them
+  std::array<std::size_t, Rank> extents_after{};         ///< the extents of the tensor after the transforms
   std::vector<line_transform> lines{}, adjoint_lines{};  ///< the transforms along dimensions, and their adjoints
   bool has_complex_result = false;                       ///< whether the transforms give complex numbers
 };
@@ -31,20 +31,20 @@ using fourier_route = std::vector<fourier_stage<Rank>>;  ///< the layouts of a t
 /// The arguments with which a transform is constructed.
 template <std::size_t Rank>
 struct fourier_definition {
-  using shape_type = std::array<std::size_t, Rank>;
-  static constexpr const char* name = "partita::fourier_transform(p_x, p_y)";
+  using shape_type = std::array<std::size_t, Rank>;                            ///< the extents of a tensor
+  static constexpr const char* name = "partita::fourier_transform(p_x, p_y)";  ///< the transform in messages
 
-  dynamic_partition<Rank> p_x;
-  std::optional<dynamic_partition<Rank>> p_y{};   ///< empty if the transform chooses the layout of the result
+  dynamic_partition<Rank> p_x;                    ///< the partition of x
+  std::optional<dynamic_partition<Rank>> p_y{};   ///< that of the result; empty if the transform chooses it
   shape_list dimensions{};                        ///< the dimensions to transform
   std::vector<line_kind> kinds{};                 ///< the kind of transform along each of `dimensions`
   std::vector<real_transform> real_transforms{};  ///< those along `dimensions`: sine, cosine or Hartley
-  fourier_options options{};
+  fourier_options options{};                      ///< the norm, the direction and other options
 
-  bool has_kind(line_kind kind) const { return kinds.back() == kind; }  ///< of the last dimension
+  bool has_kind(line_kind kind) const { return kinds.back() == kind; }  ///< whether the last dimension has this kind
   /// The transformed dimension that is listed last; real_to_complex halves the spectrum along it.
   std::size_t last_dimension() const { return dimensions[dimensions.size() - 1]; }
-  std::uint64_t fingerprint() const {
+  std::uint64_t fingerprint() const {  // identifies the arguments; equal on all workers
     hasher hash(128);
     hash.mix(p_x.grid().fingerprint()).mix(p_y ? p_y->grid().fingerprint() : 0).mix(dimensions).mix(kinds);
     hash.mix(real_transforms).mix(options.norm).mix(options.inverse).mix(options.real_extent);

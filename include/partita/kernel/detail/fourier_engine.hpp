@@ -37,12 +37,12 @@ struct fourier_structure {
 /// A call of a transform: the values that the workers compare, and this worker's shapes, equal for all fields.
 template <std::size_t Rank>
 struct fourier_call {
-  bool forward = true;
+  bool forward = true;                                        ///< false in an adjoint call
   std::size_t field_count = 1;                                ///< the number of tensors that are transformed together
   std::array<std::size_t, Rank> shape{};                      ///< the shape of this worker's block
   std::optional<std::array<std::size_t, Rank>> view_shape{};  ///< the shape of the view to fill, if there is one
-  std::uint64_t type = 0;                                     ///< the number of the element type
-  text (*name_of_type)() = nullptr;
+  std::uint64_t type = 0;                                     ///< the number of the element type, equal on all workers
+  text (*name_of_type)() = nullptr;                           ///< writes the element type in messages
 
   /// A fingerprint of the call, without its shapes.
   std::uint64_t number() const { return mixed(mixed(type, field_count), forward ? 1U : 2U); }
@@ -52,9 +52,9 @@ struct fourier_call {
 template <std::size_t Rank>
 class fourier_engine {
  public:
-  using shape_type = std::array<std::size_t, Rank>;
-  using structure = fourier_structure<Rank>;  ///< a cached plan
-  static constexpr const char* name = fourier_definition<Rank>::name;
+  using shape_type = std::array<std::size_t, Rank>;                    ///< the extents of a tensor or a block
+  using structure = fourier_structure<Rank>;                           ///< a cached plan
+  static constexpr const char* name = fourier_definition<Rank>::name;  ///< the transform in messages
 
   explicit fourier_engine(fourier_definition<Rank> definition)
       : definition_(std::move(definition)),
@@ -63,9 +63,9 @@ class fourier_engine {
     definition_.require_options();
   }
 
-  const fourier_definition<Rank>& definition() const { return definition_; }
-  world_state& state() const { return *definition_.p_x.world().state(); }
-  local_transforms& transforms() { return local_transforms_; }
+  const fourier_definition<Rank>& definition() const { return definition_; }  ///< the arguments of the transform
+  world_state& state() const { return *definition_.p_x.world().state(); }     ///< the state of the world
+  local_transforms& transforms() { return local_transforms_; }            ///< transforms blocks, without moving them
   chained_calls& calls(bool forward) { return calls_[forward ? 0 : 1]; }  ///< the cached calls of one direction
 
   /// The partition of the result if a tensor of these extents is transformed.
@@ -140,11 +140,11 @@ class fourier_engine {
     return views == nullptr || !problem.empty() ? problem : of(views, !forward, "views");
   }
 
-  arena* memory() const {
+  arena* memory() const {  // the memory pool of the moves of the plan used last; null if there are none
     const structure* const s = plans_.last_plan();
     return s == nullptr || s->moves.empty() ? nullptr : s->moves.back()->memory();
   }
-  std::size_t plans_made() const {
+  std::size_t plans_made() const {  // the number so far, for transforms and for moves
     std::size_t n = plans_.plans_made();
     for (const layout_move& m : layout_moves_) n += m.movement->plans_made();
     return n;
@@ -158,13 +158,13 @@ class fourier_engine {
   /// Resets the counts of messages and bytes when a call begins. Each started move adds its counts, because one
   /// repartition may be used twice in a call.
   void reset_counted_traffic() { counted_traffic_ = {}; }
-  void add_traffic(const fields_repartition<Rank>& started_move) {
+  void add_traffic(const fields_repartition<Rank>& started_move) {  // counts what the move sends
     const kernel_counts of_move = started_move.counts();
     counted_traffic_.messages += of_move.messages;
     counted_traffic_.bytes_by_message += of_move.bytes_by_message;
     counted_traffic_.bytes_shared += of_move.bytes_shared;
   }
-  kernel_identity identity() const {
+  kernel_identity identity() const {  // the world, and a number that is equal on all workers
     std::uint64_t number = 0;
     for (const layout_move& m : layout_moves_) number += m.movement->identity().number;
     return {&state(), mixed(fingerprint_, number)};
@@ -179,7 +179,7 @@ class fourier_engine {
   struct layout_move {
     dynamic_partition<Rank> from, to;  ///< the layouts
     bool are_blocks_of_x;              ///< whether `from` is the layout of x, whose blocks need not be balanced
-    std::unique_ptr<fields_repartition<Rank>> movement;
+    std::unique_ptr<fields_repartition<Rank>> movement;  ///< moves the blocks of all fields
   };
 
   /// Throws an error if a tensor of these extents cannot be transformed.
@@ -274,13 +274,13 @@ class fourier_engine {
     return *layout_moves_.back().movement;
   }
 
-  fourier_definition<Rank> definition_;
-  std::uint64_t fingerprint_;
-  local_transforms local_transforms_;
-  std::vector<layout_move> layout_moves_;
-  plan_cache<structure> plans_;
-  kernel_counts counted_traffic_;  ///< the traffic of the last call
-  chained_calls calls_[2];         ///< the cached forward calls and the cached adjoint calls
+  fourier_definition<Rank> definition_;    ///< the arguments of the transform
+  std::uint64_t fingerprint_;              ///< the fingerprint of these arguments
+  local_transforms local_transforms_;      ///< transforms blocks on this worker
+  std::vector<layout_move> layout_moves_;  ///< all moves made so far; plans share them
+  plan_cache<structure> plans_;            ///< the plans for tensors of recent shapes
+  kernel_counts counted_traffic_;          ///< the traffic of the last call
+  chained_calls calls_[2];                 ///< the cached forward calls and the cached adjoint calls
 };
 
 }  // namespace partita::detail

@@ -38,7 +38,7 @@ struct fourier_plan {
     for (const auto& step : steps) n += step.move.messages_sent();
     return n;
   }
-  std::size_t elements_sent() const {  // by this worker, in all moves
+  std::size_t elements_sent() const {  // the number of elements that this worker sends in all moves
     std::size_t n = 0;
     for (const auto& step : steps) n += step.move.elements_sent();
     return n;

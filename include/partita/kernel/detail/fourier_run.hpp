@@ -28,7 +28,7 @@ struct fourier_block {
   pooled_tensor<T, Rank> next_tensor{};  ///< the memory that a pending move fills
   bool owns_block = false;               ///< whether the block is in own_tensor
 
-  void set_own_tensor(pooled_tensor<T, Rank> tensor) {
+  void set_own_tensor(pooled_tensor<T, Rank> tensor) {  // makes the tensor the memory of this block
     own_tensor = std::move(tensor);
     owns_block = true;
     block = block_of(own_tensor);
@@ -54,9 +54,9 @@ auto join_fields(std::array<pooled_tensor<T, Rank>, N> fields) {
 /// A call with N blocks of In whose results are blocks of Out: real or complex numbers of one precision.
 template <class In, class Out, std::size_t Rank, std::size_t N>
 class fourier_run {
-  using shape_type = std::array<std::size_t, Rank>;
+  using shape_type = std::array<std::size_t, Rank>;  ///< the extents of a tensor or a block
   template <class T>
-  using tensor = pooled_tensor<T, Rank>;
+  using tensor = pooled_tensor<T, Rank>;  ///< the memory of one block
 
  public:
   fourier_run(std::shared_ptr<fourier_engine<Rank>> engine, const fourier_structure<Rank>& s, bool forward,
@@ -99,24 +99,25 @@ class fourier_run {
 
  private:
   template <class T>
-  using field_blocks = std::array<fourier_block<T, Rank>, N>;
+  using field_blocks = std::array<fourier_block<T, Rank>, N>;  ///< this worker's block of each field
+  /// The pending move of all fields to the next layout; empty if no move is pending.
   template <class T>
   using pending_move = std::optional<pending<std::conditional_t<N == 1, tensor<T>, std::array<tensor<T>, N>>>>;
 
   template <class T>
-  field_blocks<T>& fields() {  // the blocks of this element type
+  field_blocks<T>& fields() {  // this worker's blocks with elements T, one for each field
     if constexpr (std::is_same_v<T, In>) return fields_of_operand_type_;
     else return fields_of_result_type_;
   }
   /// The layout in which the call transforms after k moves.
   const fourier_stage<Rank>& stage(std::size_t k) const { return (*route_)[forward_ ? k : route_->size() - 1 - k]; }
-  const std::vector<line_transform>& lines(std::size_t k) const {  // the transforms in that layout
+  const std::vector<line_transform>& lines(std::size_t k) const {  // the transforms in the layout after k moves
     return forward_ ? stage(k).lines : stage(k).adjoint_lines;
   }
   bool is_last(std::size_t k) const { return k + 1 == route_->size(); }  ///< whether stage(k) is the last layout
   /// Whether the caller has passed views that the results are written to.
   bool has_views_to_fill() const { return outputs_[0].is_given; }
-  fields_repartition<Rank>& current_repartition() const {  // to the next layout
+  fields_repartition<Rank>& current_repartition() const {  // the move to the next layout
     return *layout_moves_[forward_ ? finished_layout_count_ : layout_moves_.size() - 1 - finished_layout_count_];
   }
 
@@ -189,14 +190,14 @@ class fourier_run {
     fields_of_operand_type_[f] = {};
   }
 
-  bool start_move() {  // to the next layout; returns whether there is one
+  bool start_move() {  // moves all fields to the next layout; returns whether there is one
     if (is_last(finished_layout_count_)) return false;
     if (has_result_type_) start_move(fields<Out>(), pending_move_of_type<Out>());
     else start_move(fields<In>(), pending_move_of_type<In>());
     return true;
   }
   template <class T>
-  pending_move<T>& pending_move_of_type() {
+  pending_move<T>& pending_move_of_type() {  // the pending move of blocks with elements T
     if constexpr (std::is_same_v<T, In>) return pending_move_of_operand_type_;
     else return pending_move_of_result_type_;
   }
@@ -235,7 +236,7 @@ class fourier_run {
            stage(finished_layout_count_ + 1).p.active();
   }
   template <class T>
-  void finish_move(pending_move<T>& later) {  // of the fields, which have elements T
+  void finish_move(pending_move<T>& later) {  // completes the move of the fields, which have elements T
     std::array<tensor<T>, N> moved;
     if constexpr (N == 1) moved[0] = later->finish();
     else moved = later->finish();
@@ -259,19 +260,19 @@ class fourier_run {
                                     : tensor<T>(typename tensor<T>::shape_type(shape));
   }
 
-  std::shared_ptr<fourier_engine<Rank>> engine_;
-  std::shared_ptr<const fourier_route<Rank>> route_;
-  std::vector<fields_repartition<Rank>*> layout_moves_;  ///< in the order of a forward call
+  std::shared_ptr<fourier_engine<Rank>> engine_;         ///< the transform
+  std::shared_ptr<const fourier_route<Rank>> route_;     ///< the layouts, in the order of a forward call
+  std::vector<fields_repartition<Rank>*> layout_moves_;  ///< the moves between layouts, in the order of a forward call
   shape_type result_block_shape_;                        ///< the shape of this worker's block of the result
-  bool forward_;
-  std::array<target<Out, Rank>, N> outputs_;
-  std::size_t finished_layout_count_ = 0;  ///< the number of layouts that the blocks have left
-  bool has_result_type_ = false;           ///< whether the elements have the type of the result
-  bool fills_views_ = false;               ///< whether the last move writes into the caller's views
-  field_blocks<In> fields_of_operand_type_;
-  field_blocks<Out> fields_of_result_type_;
-  pending_move<In> pending_move_of_operand_type_;
-  pending_move<Out> pending_move_of_result_type_;
+  bool forward_;                                         ///< false in an adjoint call
+  std::array<target<Out, Rank>, N> outputs_;             ///< the caller's view for each field, if the call passes views
+  std::size_t finished_layout_count_ = 0;                ///< the number of layouts that the blocks have left so far
+  bool has_result_type_ = false;                         ///< whether the elements have the type of the result
+  bool fills_views_ = false;                             ///< whether the last move writes into the caller's views
+  field_blocks<In> fields_of_operand_type_;              ///< the blocks before their elements become Out
+  field_blocks<Out> fields_of_result_type_;              ///< the blocks afterwards; not used if In is Out
+  pending_move<In> pending_move_of_operand_type_;        ///< the pending move, if it moves elements In
+  pending_move<Out> pending_move_of_result_type_;        ///< the pending move, if it moves elements Out
 };
 
 }  // namespace partita::detail

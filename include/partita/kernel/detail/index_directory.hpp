@@ -67,6 +67,7 @@ class index_directory {
     return text(name) << ": requires owned indices 0, 1, ..., n - 1, each on one worker: ";
   }
 
+  /// The number of the bucket that has the runs that begin at an index of this part.
   std::size_t bucket_of_index(std::size_t index) const { return (index - first_index_) >> bucket_shift_; }
   /// Sorts runs into buckets; each bucket has the runs that begin in one range of indices. There are about as many
   /// buckets as runs, so a bucket has one run on average, and insertion and search take constant time on average.
@@ -86,9 +87,9 @@ class index_directory {
 
   std::size_t indices_per_worker_, first_index_, end_index_;  ///< this part has the indices [first_index_, end_index_)
   std::size_t bucket_shift_ = 0;                              ///< a bucket is for 2^bucket_shift_ indices
-  bool knows_all_owners_ = false;
-  std::vector<run> owned_runs_;             ///< the runs of this part, in ascending order
-  std::vector<std::size_t> bucket_starts_;  ///< the first run of each bucket
+  bool knows_all_owners_ = false;                             ///< whether this part has all indices, on every worker
+  std::vector<run> owned_runs_;                               ///< the runs of this part, in ascending order
+  std::vector<std::size_t> bucket_starts_;                    ///< the first run of each bucket
 };
 
 /// Calls visit(start, stop, row) for each run of consecutive owned indices.

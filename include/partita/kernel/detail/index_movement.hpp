@@ -53,16 +53,16 @@ class pending_rows {
     if (std::exchange(is_pending_, false)) complete_rows_();
   }
 
-  Result result_;
-  pending<written_in_place> pending_movement_;
-  Complete complete_rows_;  ///< places or combines the received rows
-  bool is_pending_ = true;
+  Result result_;                               ///< the result that finish() returns
+  pending<written_in_place> pending_movement_;  ///< the movement of rows between workers
+  Complete complete_rows_;                      ///< places or combines the received rows
+  bool is_pending_ = true;                      ///< whether the received rows must still be placed or combined
 };
 
 /// The values of a call with N blocks that all workers compare, and this worker's blocks.
 template <std::size_t N>
 struct row_call {
-  std::uint64_t operation_number = 0, type = 0;       ///< the type is a hash of element types and shapes of rows
+  std::uint64_t operation_number = 0, type = 0;       ///< which operation it is; a hash of element types and row shapes
   const char* direction = "";                         ///< the text after the kernel's name in messages
   std::array<described_block, N> described_blocks{};  ///< the blocks in messages
   std::array<row_block, N> inputs{}, outputs{};       ///< the blocks whose rows are sent, and those that are filled
@@ -85,7 +85,7 @@ struct row_call {
   }
 
  private:
-  static std::size_t align_up(std::size_t offset, std::size_t element_bytes) {
+  static std::size_t align_up(std::size_t offset, std::size_t element_bytes) {  // rounds up to an element's copy unit
     const std::size_t unit = copy_unit_bytes(element_bytes);
     return (offset + unit - 1) / unit * unit;
   }
@@ -93,23 +93,23 @@ struct row_call {
 
 /// The movement of an index exchange: forward it copies rows, backward it combines rows with a reduction.
 class index_movement : public planned_movement<index_planner> {
-  using base = planned_movement<index_planner>;
+  using base = planned_movement<index_planner>;  ///< the movement of packed rows
 
  public:
   explicit index_movement(index_planner planner) : base(std::move(planner)) {
     shared_transport() = this->planner().shared_transport();
   }
 
-  const index_pattern& pattern() const { return *planner().pattern(); }
+  const index_pattern& pattern() const { return *planner().pattern(); }  ///< the rows that are moved
 
   template <class T, std::size_t Rank>
   auto forward(const strided<const T, Rank>& x, const target<T, Rank>& output, const char* direction,
-               const local_error& before, nothing_to_fill) {
+               const local_error& before, nothing_to_fill) {  // copies wanted rows from their owners
     return start_copying_rows(1, x, output, direction, before);
   }
   template <class T, std::size_t Rank>
   auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& output, const char* direction,
-                const local_error& before, nothing_to_fill) {
+                const local_error& before, nothing_to_fill) {  // adds up the rows of dy on their owners
     return start_combining_rows<sum_t>(2, dy, output, direction, before);
   }
   /// Starts to copy the rows of x to the workers that want these rows.
@@ -317,7 +317,7 @@ class index_movement : public planned_movement<index_planner> {
     return pending_rows(std::move(result), std::move(moved), std::move(combine));
   }
   template <class Reduction, class T>
-  void pack_returned_rows(const row_block& packed, const row_block& given) const {  // for the owners
+  void pack_returned_rows(const row_block& packed, const row_block& given) const {  // packs given rows for the owners
     const row_transfers& p = pattern().transfers;
     if (!p.has_repeated_rows && !p.has_two_steps) return copy_rows(packed, given, p.placed_rows, true);
     fill_rows(packed, p.received_count, reduction_identity<Reduction, T>());

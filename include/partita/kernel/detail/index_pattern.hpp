@@ -22,8 +22,8 @@ struct row_transfers {
     std::size_t worker = 0, first_row = 0, rows = 0, first_row_at_peer = 0;  ///< positions in packed or received rows
   };
 
-  std::size_t sent_count = 0, received_count = 0;  ///< the numbers of rows that are sent and received
-  std::vector<part> sent_parts, received_parts;    ///< the receivers and the senders, in ascending order
+  std::size_t sent_count = 0, received_count = 0;  ///< the numbers of rows that this worker sends and receives
+  std::vector<part> sent_parts, received_parts;    ///< the rows for each receiver and from each sender, ascending
   row_moves packed;                                ///< copies owned rows to positions among the sent rows
   row_moves placed_rows;                           ///< copies received rows to wanted rows
   bool has_repeated_rows = false;                  ///< whether a received row is wanted more than once
@@ -34,7 +34,7 @@ struct row_transfers {
     std::size_t first_return_row = 0;  ///< the number of this part's first row among the returned rows
   };
   std::size_t returned_count = 0;  ///< the number of rows in the memory for returned rows
-  std::vector<forwarded_part> forwarded_to_peers, forwarded_by_peers;  ///< rows that are passed on by it, and to it
+  std::vector<forwarded_part> forwarded_to_peers, forwarded_by_peers;  ///< rows that this worker passes on, and gets
 
   /// Whether the received rows are consecutive wanted rows in the same order.
   bool arrives_in_order() const {
@@ -47,8 +47,8 @@ struct row_transfers {
 
 /// The numbers of the rows that one worker sends, keeps and receives in an index exchange.
 struct index_pattern {
-  std::size_t owned_count = 0, wanted_count = 0;  ///< the numbers of owned and of wanted rows
-  row_moves kept;                                 ///< copies owned rows to wanted rows
+  std::size_t owned_count = 0, wanted_count = 0;  ///< the numbers of rows that this worker owns and wants
+  row_moves kept;                                 ///< copies this worker's owned rows to its wanted rows
   row_transfers transfers;                        ///< the rows that this worker sends and receives
 };
 

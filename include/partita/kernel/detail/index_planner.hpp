@@ -16,22 +16,23 @@ namespace partita::detail {
 
 /// The shape, the rank and the element type of a block that is passed to a call, for error messages.
 struct described_block {
-  const std::size_t* shape = nullptr;
-  std::size_t rank = 0;
-  text (*type)() = nullptr;  ///< writes the element type
+  const std::size_t* shape = nullptr;  ///< the extents of the block
+  std::size_t rank = 0;                ///< the number of extents
+  text (*type)() = nullptr;            ///< writes the element type
 };
 
 /// The plan for rows of a certain number of bytes.
 struct index_structure : planned_boxes<2> {
-  exchanges_by_kind exchanges_that_return_rows{};  ///< used by adjoints before rows travel between nodes
+  exchanges_by_kind exchanges_that_return_rows{};  ///< for adjoints: return rows within a node, before others leave it
   /// The rows that this worker sends, if all workers share memory, so that the rows need not be packed; otherwise null.
   std::shared_ptr<rows_to_gather> unpacked_rows{};
 };
 
 /// Texts for error messages: how a call is written, and what an owned row and a wanted row belong to.
 struct index_call_texts {
-  const char *call, *owned, *wanted;  ///< see index_exchange_texts
+  const char *call, *owned, *wanted;  ///< the call as it is written; what owned and wanted rows belong to
 };
+/// The texts of the kernel index_exchange; other kernels that move rows by index have their own texts.
 inline constexpr index_call_texts index_exchange_texts{"partita::index_exchange(everyone, owned, wanted)",
                                                        "index that its worker owns", "index that its worker wants"};
 
@@ -53,17 +54,18 @@ class index_planner {
         pattern_(std::make_shared<const index_pattern>(std::move(pattern))),
         call_texts_(texts) {}
 
-  const std::shared_ptr<world_state>& world() const { return world_; }
-  const char* name() const { return call_texts_.call; }  ///< the kernel in messages
-  const index_call_texts& call_texts() const { return call_texts_; }
-  static std::uint64_t fingerprint() { return 131; }
-  static bool keeps_batch() { return false; }  ///< empty results have no rows
+  const std::shared_ptr<world_state>& world() const { return world_; }  ///< the world of the kernel
+  const char* name() const { return call_texts_.call; }                 ///< the kernel in messages
+  const index_call_texts& call_texts() const { return call_texts_; }    ///< texts for error messages
+  static std::uint64_t fingerprint() { return 131; }                    ///< equal for all index exchanges
+  static bool keeps_batch() { return false; }                           ///< empty results have no rows
+  /// Describes the call that describe_next_call() announced, for error messages.
   PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;
   /// Sets the blocks that the next `describe` writes into the description of its call.
   void describe_next_call(const described_block* blocks, std::size_t count) {
     described_blocks_ = blocks, described_block_count_ = count;
   }
-  const std::shared_ptr<const index_pattern>& pattern() const { return pattern_; }
+  const std::shared_ptr<const index_pattern>& pattern() const { return pattern_; }  ///< the rows that are moved
   /// The transport of the rows, which is open after construction.
   const std::shared_ptr<transport>& shared_transport() const { return transport_; }
 
@@ -79,12 +81,12 @@ class index_planner {
   PARTITA_DECL exchange_plan<2> plan(std::size_t row_elements) const;
 
  private:
-  std::shared_ptr<world_state> world_;
-  std::shared_ptr<transport> transport_;
-  std::shared_ptr<const index_pattern> pattern_;
-  index_call_texts call_texts_;
+  std::shared_ptr<world_state> world_;                 ///< the world of the kernel
+  std::shared_ptr<transport> transport_;               ///< the open transport of the rows
+  std::shared_ptr<const index_pattern> pattern_;       ///< the rows that this worker sends, keeps and receives
+  index_call_texts call_texts_;                        ///< texts for error messages
   const described_block* described_blocks_ = nullptr;  ///< the blocks of the next call, for messages
-  std::size_t described_block_count_ = 0;
+  std::size_t described_block_count_ = 0;              ///< the number of these blocks
 };
 
 #ifdef PARTITA_CORE

@@ -20,7 +20,7 @@ namespace partita::detail {
 template <std::size_t... Rank>
 struct joint_windows_structure : planned_boxes<joint_dimension_count<Rank...>> {
   std::tuple<window_structure<Rank>...> field_plans{};  ///< the plan of each field
-  exchanges_by_kind refresh_exchanges{};                ///< fill the ghosts of all fields
+  exchanges_by_kind refresh_exchanges{};                ///< the exchanges that fill the ghosts of all fields
 
   /// Whether the plans of all fields fit a call, which has the shapes of the blocks of all fields one after another, or
   /// the block boundaries of all tensors one after another.
@@ -47,8 +47,8 @@ struct joint_windows_structure : planned_boxes<joint_dimension_count<Rank...>> {
 template <class... Windows>
 class joint_windows_planner {
  public:
-  using structure = joint_windows_structure<Windows::rank...>;  ///< a cached plan
-  static constexpr std::size_t field_count = sizeof...(Windows);
+  using structure = joint_windows_structure<Windows::rank...>;                  ///< a cached plan
+  static constexpr std::size_t field_count = sizeof...(Windows);                ///< the number of fields
   static constexpr std::size_t rank = joint_dimension_count<Windows::rank...>;  ///< the dimensions of all fields
   static constexpr bool sums_back = true, checks_itself = false;  ///< the adjoint adds, and its plan is agreed on
 
@@ -58,9 +58,9 @@ class joint_windows_planner {
       throw partition_error(text(name()) << ": requires halo exchanges on partitions of one world");
   }
 
-  std::shared_ptr<world_state> world() const { return std::get<0>(planners_).world(); }
-  static const char* name() { return "partita::halo_exchanges(h...)"; }
-  std::uint64_t fingerprint() const {
+  std::shared_ptr<world_state> world() const { return std::get<0>(planners_).world(); }  ///< the world of all fields
+  static const char* name() { return "partita::halo_exchanges(h...)"; }                  ///< the call in messages
+  std::uint64_t fingerprint() const {  // combines the fingerprints of all fields; equal on all workers
     std::uint64_t all = field_count;
     for_each_field<field_count>([&](auto f) { all = mixed(all, std::get<f>(planners_).fingerprint()); });
     return all;
@@ -109,7 +109,7 @@ class joint_windows_planner {
   }
 
  private:
-  std::tuple<window_exchange_planner<Windows>...> planners_;
+  std::tuple<window_exchange_planner<Windows>...> planners_;  ///< the planner of each field
 };
 
 /// The movement of several fields with windows.

@@ -72,14 +72,14 @@ struct group_kernel_choices {
 /// The extents and the workers of a partition of rank Rank, whatever the type of the extents.
 template <std::size_t Rank>
 struct placed_extents {
-  const world& everyone;
-  const std::array<std::size_t, Rank> shape;
-  const workers& ids;  ///< the workers of the partition
+  const world& everyone;                      ///< the world of the partition
+  const std::array<std::size_t, Rank> shape;  ///< the extents of the partition's grid
+  const workers& ids;                         ///< the workers of the partition
 
   template <class Extents>
   explicit placed_extents(const partition<Extents>& p)
       : everyone(p.world()), shape(p.grid().shape()), ids(p.workers()) {}
-  grid<dynamic_extents<Rank>> make_grid() const { return {dynamic_extents<Rank>(shape), ids}; }
+  grid<dynamic_extents<Rank>> make_grid() const { return {dynamic_extents<Rank>(shape), ids}; }  ///< of the partition
 };
 
 /// Makes the movement between partitions of these ranks; the compiled core has the function for the usual ranks.

@@ -10,7 +10,7 @@ namespace partita::detail {
 /// A base class with a member `adjoint`. In a class that inherits from this class and from K, the name `adjoint` is
 /// ambiguous if K has a member of that name, which shows whether K has one.
 struct ambiguous_adjoint {
-  void adjoint();
+  void adjoint();  ///< makes the name `adjoint` ambiguous in a derived class; has no definition
 };
 template <class K>
 struct ambiguous_adjoint_probe : K, ambiguous_adjoint {};  ///< see ambiguous_adjoint
@@ -24,8 +24,8 @@ concept operator_like = std::is_class_v<K> && !xt::is_xexpression<K>::value && !
 /// The result of a step that has no non-blocking form and was carried out immediately.
 template <class Result>
 struct finished_step {
-  Result result;
-  Result finish() { return std::move(result); }
+  Result result;                                 ///< the result that finish() returns
+  Result finish() { return std::move(result); }  ///< gives away the result
 };
 /// Starts operator k; an operator without start() is applied at once. The result has a function finish().
 template <class K, class X>
@@ -53,7 +53,7 @@ class pending_chain {
   auto finish() { return remaining_steps_(first_step_.finish()); }
 
  private:
-  First first_step_;
+  First first_step_;      ///< the first step, which is pending
   Rest remaining_steps_;  ///< a function of the first step's result
 };
 

@@ -26,7 +26,7 @@ template <std::size_t Rank>
 struct part_structure : planned_boxes<Rank> {
   tensor_parts<Rank> tensor{};                     ///< the tensor's parts, if the exchange takes two steps
   bool is_cut_balanced = true;                     ///< whether the parts are balanced
-  std::shared_ptr<evicted_plans> eviction_list{};  ///< the list of the kernel
+  std::shared_ptr<evicted_plans> eviction_list{};  ///< the kernel's list of tensors whose plans were evicted
 
   /// The plan cache calls this when it evicts the plan; the eviction list then holds the plan's extents.
   void forget() const {
@@ -39,10 +39,10 @@ struct part_structure : planned_boxes<Rank> {
 /// are added in the order of the group's members. A worker outside the partition gets a copy of its own input.
 template <std::size_t Rank>
 class part_planner {
-  using shape_type = std::array<std::size_t, Rank>;
+  using shape_type = std::array<std::size_t, Rank>;  ///< the extents of a block or a tensor
 
  public:
-  static constexpr std::size_t rank = Rank;
+  static constexpr std::size_t rank = Rank;                      ///< the number of dimensions of the tensor
   static constexpr bool sums_back = true, checks_itself = true;  ///< the adjoint adds; equal shapes show its plan
   using structure = part_structure<Rank>;                        ///< a cached plan
 
@@ -54,12 +54,12 @@ class part_planner {
     for (bool k : kept) fingerprint_ = mixed(fingerprint_, k ? 1 : 0);
   }
 
-  std::shared_ptr<world_state> world() const { return p_.world().state(); }
-  const char* name() const { return name_; }
-  std::uint64_t fingerprint() const { return fingerprint_; }
-  static constexpr bool keeps_batch() { return true; }  ///< empty results have the batch extent of x
+  std::shared_ptr<world_state> world() const { return p_.world().state(); }  ///< the world of the partition
+  const char* name() const { return name_; }                                 ///< the call in messages
+  std::uint64_t fingerprint() const { return fingerprint_; }  ///< identifies the kernel; equal on all workers
+  static constexpr bool keeps_batch() { return true; }        ///< empty results have the batch extent of x
   const std::vector<std::size_t>& members() const { return group_.members; }  ///< the workers of this worker's group
-  text describe(const char* direction, const shape_type& shape, const text& type) const {
+  text describe(const char* direction, const shape_type& shape, const text& type) const {  // a call in messages
     return describe_call(name_, direction, p_, shape, type);
   }
   /// This worker's plan for gathering a tensor of these extents from balanced parts.
@@ -146,16 +146,16 @@ class part_planner {
     return found_error.sentence << name_ << call.direction << " with p = " << p_.grid().shape() << ": ";
   }
 
-  dynamic_partition<Rank> p_;
-  block_group<rank> group_;  ///< this worker's group
-  const char* name_;
-  accepted_cuts cuts_;  ///< which decompositions of x are accepted
-  std::uint64_t fingerprint_;
-  std::shared_ptr<evicted_plans> evicted_tensors_ = std::make_shared<evicted_plans>();
+  dynamic_partition<Rank> p_;  ///< the partition whose workers hold the parts
+  block_group<rank> group_;    ///< the workers of this worker's group, and its position among them
+  const char* name_;           ///< the call in messages
+  accepted_cuts cuts_;         ///< which decompositions of x are accepted
+  std::uint64_t fingerprint_;  ///< identifies the kernel; equal on all workers
+  std::shared_ptr<evicted_plans> evicted_tensors_ = std::make_shared<evicted_plans>();  ///< all plans share it
 };
 
 template <std::size_t Rank>
-using part_movement = planned_movement<part_planner<Rank>>;  ///< of all_gather and reduce_scatter
+using part_movement = planned_movement<part_planner<Rank>>;  ///< the movement of all_gather and reduce_scatter
 
 #ifdef PARTITA_CORE
 #define PARTITA_PART_MOVEMENTS(EXTERN)                      \

@@ -19,13 +19,13 @@ struct pencil_request {
   std::size_t first_dimension = no_dimension;  ///< this dimension must be transformed before all others
   std::size_t last_dimension = no_dimension;   ///< this dimension must be transformed after all others
 
-  static constexpr std::size_t no_dimension = static_cast<std::size_t>(-1);
+  static constexpr std::size_t no_dimension = static_cast<std::size_t>(-1);  ///< any dimension may be first or last
 };
 
 /// A layout of the route, and the dimensions that are transformed in this layout, in order.
 struct pencil {
-  shape_list grid;  ///< the number of parts along each dimension
-  shape_list dimensions;
+  shape_list grid;        ///< the number of parts along each dimension
+  shape_list dimensions;  ///< the dimensions that are transformed in this layout, in order
 
   friend bool operator==(const pencil&, const pencil&) = default;
 };

@@ -29,16 +29,16 @@ class exchanges_by_kind {
     entries_.push_back({kind, make()});
     return entries_.back().exchange;
   }
-  void clear() { entries_.clear(); }
+  void clear() { entries_.clear(); }  ///< removes all exchanges
   /// The existing exchange for a kind of elements; null if none was made yet.
   PARTITA_DECL box_exchange* find_existing(const element_kind& kind) const;
 
  private:
-  struct entry {
-    element_kind kind;
-    std::shared_ptr<box_exchange> exchange;
+  struct entry {                             // the exchange for one kind of elements
+    element_kind kind;                       ///< the kind of the elements
+    std::shared_ptr<box_exchange> exchange;  ///< the exchange that moves such elements
   };
-  std::vector<entry> entries_;
+  std::vector<entry> entries_;  ///< one entry for each kind used so far
 };
 
 /// Makes an exchange of a plan that shares ownership of its transport and its world, because it may outlive the kernel.
@@ -100,13 +100,13 @@ class speculative_exchange final : public speculative_send {
   void keep_agreed_plan(const Structure& s) { roll_back_unless_equal((s.*pointer_to_exchanges_).find_existing(kind_)); }
 
  private:
-  void begin(std::uint64_t choices) override {  // the plans on which the workers of this node agree, as bits
+  void begin(std::uint64_t choices) override {  // sends if `choices` has one bit, for a plan that suits the whole node
     const Structure* const known = plans_.sole_plan(choices);
     sent_exchange_ = known == nullptr ? nullptr : (known->*pointer_to_exchanges_).find_existing(kind_);
     if (sent_exchange_ != nullptr) sent_exchange_->send_speculatively(x_, x_strides_);
   }
-  void begin_undoable_send() override {}
-  void roll_back_unless_equal(const box_exchange* kept_exchange) {
+  void begin_undoable_send() override {}  ///< does nothing: a worker alone cannot undo a send to other nodes
+  void roll_back_unless_equal(const box_exchange* kept_exchange) {  // discards what another one sent
     box_exchange* const given = std::exchange(sent_exchange_, nullptr);
     if (given == nullptr || given == kept_exchange) return;
     try {
@@ -115,12 +115,12 @@ class speculative_exchange final : public speculative_send {
     }
   }
 
-  const void* x_;  ///< the block to send
-  const std::ptrdiff_t* x_strides_;
-  Structures& plans_;
-  exchanges_by_kind Structure::*pointer_to_exchanges_;  ///< those of the call's direction
-  const element_kind& kind_;
-  box_exchange* sent_exchange_ = nullptr;  ///< the exchange that has sent before the agreement
+  const void* x_;                                       ///< the block to send
+  const std::ptrdiff_t* x_strides_;                     ///< the strides of this block
+  Structures& plans_;                                   ///< the cached plans of the kernel
+  exchanges_by_kind Structure::*pointer_to_exchanges_;  ///< the exchanges of a plan in the call's direction
+  const element_kind& kind_;                            ///< the kind of the call's elements
+  box_exchange* sent_exchange_ = nullptr;               ///< the exchange that has sent before the agreement
 };
 
 PARTITA_DECL void require_valid_kernel(bool is_valid, const char* kernel);  ///< throws if the kernel was moved from
@@ -169,11 +169,11 @@ class pending {
   }
 
  private:
-  bool is_own_thread() const { return thread_ == std::this_thread::get_id(); }
+  bool is_own_thread() const { return thread_ == std::this_thread::get_id(); }  ///< whether this thread began it
 
-  Result result_;
+  Result result_;                                        ///< the result, which may be incomplete
   std::shared_ptr<pending_operation> operation_;         ///< null if nothing is pending
-  std::uint64_t operation_number_;                       ///< which of the operations that operation_ had so far
+  std::uint64_t operation_number_;                       ///< the number that operation_ gave to this operation
   std::shared_ptr<const void> kept_object_;              ///< an object that the operation needs
   std::thread::id thread_ = std::this_thread::get_id();  ///< the thread that began the operation
   bool has_result_ = true;                               ///< false after finish()
@@ -183,18 +183,19 @@ class pending {
 /// temporary tensor, the memory of the block.
 template <class X>
 class kept_argument {
-  using argument_type = std::remove_cvref_t<X>;
+  using argument_type = std::remove_cvref_t<X>;  ///< the type of x
 
  public:
   explicit kept_argument(X&& x) : argument_or_copy_(std::forward<X>(x)), argument_(argument_or_copy_) {}
   kept_argument(const kept_argument&) = delete;
   kept_argument& operator=(const kept_argument&) = delete;
 
-  auto block() const { return argument_.block(); }
+  auto block() const { return argument_.block(); }  ///< the block of x in memory
 
  private:
+  /// The argument x or, if x is a temporary tensor, a tensor into which x was moved.
   std::conditional_t<is_temporary_tensor<X>, const argument_type, const argument_type&> argument_or_copy_;
-  block_argument<argument_type> argument_;
+  block_argument<argument_type> argument_;  ///< the block of x; if x is lazy, also the memory of its values
 };
 
 /// Returns begin(block) for the block of x. Memory that would be destroyed after this call is kept until completion.

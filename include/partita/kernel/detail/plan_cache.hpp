@@ -22,9 +22,10 @@ struct plan_key {
   /// The shape of the caller's block or view; `rank` is `none` if the plan does not depend on this shape.
   struct shape {
     static constexpr std::size_t none = ~std::size_t{0};  ///< a rank that stands for any shape
-    std::size_t rank = none;
-    std::array<std::size_t, most_dimensions> extents{};
+    std::size_t rank = none;                              ///< the number of dimensions, or `none`
+    std::array<std::size_t, most_dimensions> extents{};   ///< the first `rank` of them count
 
+    /// Whether this shape equals another one; a null pointer stands for a shape of rank `none`.
     bool equals(const std::array<std::size_t, most_dimensions>* other, std::size_t other_rank) const {
       if (other == nullptr) return rank == none;
       return rank == other_rank && std::equal(extents.begin(), extents.begin() + rank, other->begin());
@@ -35,8 +36,8 @@ struct plan_key {
 
 /// The world of a kernel's calls, and a number that identifies the kernel and is equal on all workers.
 struct kernel_identity {
-  world_state* world = nullptr;
-  std::uint64_t number = 0;  ///< a fingerprint of the kernel and its transport
+  world_state* world = nullptr;  ///< the world of the kernel's calls
+  std::uint64_t number = 0;      ///< a fingerprint of the kernel and its transport
 };
 
 /// A call of a kernel, in the form in which the workers compare their calls.

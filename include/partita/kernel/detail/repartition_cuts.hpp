@@ -19,8 +19,8 @@ namespace partita::detail {
 template <std::size_t Rank, class T>
 struct repartition_policy {
   static constexpr bool is_known = false, is_permutation = false, is_valid_order = false;  ///< is_known: T is a policy
-  static constexpr bool sets_source_cuts = false, sets_result_cuts = false, sets_strategy = false;
-  static constexpr bool sets_message_form = false, fits_rank = true;  ///< whether T fits tensors of rank Rank
+  static constexpr bool sets_source_cuts = false, sets_result_cuts = false, sets_strategy = false;  ///< what T sets
+  static constexpr bool sets_message_form = false, fits_rank = true;  ///< whether T sets it; whether T fits rank Rank
 };
 template <std::size_t Rank>
 struct repartition_policy<Rank, discard_batch_t> : repartition_policy<Rank, void> {
@@ -28,29 +28,30 @@ struct repartition_policy<Rank, discard_batch_t> : repartition_policy<Rank, void
 };
 template <std::size_t Rank>
 struct repartition_policy<Rank, strategy> : repartition_policy<Rank, void> {
-  static constexpr bool is_known = true, sets_strategy = true;
+  static constexpr bool is_known = true, sets_strategy = true;  ///< T sets the strategy
 };
 template <std::size_t Rank>
 struct repartition_policy<Rank, message_form> : repartition_policy<Rank, void> {
-  static constexpr bool is_known = true, sets_message_form = true;
+  static constexpr bool is_known = true, sets_message_form = true;  ///< T sets the message form
 };
 template <std::size_t Rank, std::size_t... P>
 struct repartition_policy<Rank, permute_t<P...>> : repartition_policy<Rank, void> {
-  static constexpr bool is_known = true, is_permutation = true, fits_rank = sizeof...(P) == Rank;
+  static constexpr bool is_known = true, is_permutation = true, fits_rank = sizeof...(P) == Rank;  ///< T orders axes
   static constexpr bool is_valid_order = is_permutation_of_axes<sizeof...(P)>({P...});
 };
 template <std::size_t Rank, std::size_t R>
 struct repartition_policy<Rank, source_cuts_t<R>> : repartition_policy<Rank, void> {
-  static constexpr bool is_known = true, sets_source_cuts = true, fits_rank = R == Rank;
+  static constexpr bool is_known = true, sets_source_cuts = true, fits_rank = R == Rank;  ///< T sets the cuts of x
 };
 template <std::size_t Rank, std::size_t R>
 struct repartition_policy<Rank, result_cuts_t<R>> : repartition_policy<Rank, void> {
-  static constexpr bool is_known = true, sets_result_cuts = true, fits_rank = R == Rank;
+  static constexpr bool is_known = true, sets_result_cuts = true, fits_rank = R == Rank;  ///< T cuts the result
 };
 
 /// Whether all policies are policies of a repartition; each kernel rejects other policies in its own header.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_known_policies = (repartition_policy<Rank, Policies>::is_known && ...);
+/// Whether no two policies set the same: axes, cuts of x, cuts of the result, strategy or message form.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool has_no_repeated_policy =
     (0 + ... + (repartition_policy<Rank, Policies>::is_permutation ? 1 : 0)) <= 1 &&
@@ -62,6 +63,7 @@ inline constexpr bool has_no_repeated_policy =
 template <std::size_t Rank, class... Policies>
 inline constexpr bool do_permutations_fit =
     ((!repartition_policy<Rank, Policies>::is_permutation || repartition_policy<Rank, Policies>::fits_rank) && ...);
+/// Whether each permutation among the policies names each axis once.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_permutations_valid =
     ((!repartition_policy<Rank, Policies>::is_permutation || repartition_policy<Rank, Policies>::is_valid_order) &&
@@ -73,6 +75,7 @@ inline constexpr bool do_cuts_fit =
       repartition_policy<Rank, Policies>::fits_rank) &&
      ...);
 
+/// Whether a repartition of tensors of rank Rank accepts these policies together.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_accepted_policies =
     are_known_policies<Rank, Policies...> && has_no_repeated_policy<Rank, Policies...> &&
@@ -83,8 +86,8 @@ inline constexpr bool are_accepted_policies =
 template <std::size_t Rank>
 class repartition_cuts {
  public:
-  using shape_type = std::array<std::size_t, Rank>;
-  using cuts = decomposition<Rank>;  ///< how a tensor is divided into blocks
+  using shape_type = std::array<std::size_t, Rank>;  ///< the extents of a tensor or of a grid of workers
+  using cuts = decomposition<Rank>;                  ///< how a tensor is divided into blocks
 
   /// Makes the cuts of a repartition; the arguments `p_x` and `p_y` are the shapes of the partitions.
   template <class... Policies>
@@ -94,16 +97,16 @@ class repartition_cuts {
     if (source_cuts_ || result_cuts_) require_fitting_cuts(*this);
   }
 
-  const axes_order<Rank>& axes() const { return axes_; }
+  const axes_order<Rank>& axes() const { return axes_; }  ///< the axes of x, in the order of the result
   /// The decomposition of x that the caller passed, if the caller passed one.
   const std::optional<cuts>& given_source_cuts() const { return source_cuts_; }
-  const std::optional<cuts>& given_result_cuts() const { return result_cuts_; }
+  const std::optional<cuts>& given_result_cuts() const { return result_cuts_; }  ///< that of the result, if passed
 
   /// The decomposition of an x of the given extents: the one that the caller passed, or the balanced one.
   cuts source_cuts(const shape_type& extents) const {
     return source_cuts_ ? *source_cuts_ : cuts::balanced(extents, p_x_shape_);
   }
-  cuts result_cuts(const shape_type& extents) const {
+  cuts result_cuts(const shape_type& extents) const {  // the decomposition of the result for an x of these extents
     return result_cuts_ ? *result_cuts_ : cuts::balanced(in_result_order(extents, axes_), p_y_shape_);
   }
   /// The extents of the source tensor x if the result y has the given extents.
@@ -123,7 +126,7 @@ class repartition_cuts {
     return problem;
   }
 
-  std::uint64_t fingerprint() const {
+  std::uint64_t fingerprint() const {  // identifies the axes and the given decompositions; equal on all workers
     hasher hash;
     const auto mix = [&hash](std::uint64_t value) { hash.mix(value); };
     for (const std::size_t d : axes_) mix(d);
@@ -135,8 +138,8 @@ class repartition_cuts {
     return hash.value();
   }
 
-  const shape_type& p_x_shape() const { return p_x_shape_; }
-  const shape_type& p_y_shape() const { return p_y_shape_; }
+  const shape_type& p_x_shape() const { return p_x_shape_; }  ///< the grid extents of p_x
+  const shape_type& p_y_shape() const { return p_y_shape_; }  ///< the grid extents of p_y
 
  private:
   void apply_policy(discard_batch_t) {}
@@ -151,13 +154,13 @@ class repartition_cuts {
     if constexpr (R == Rank) source_cuts_ = given.cuts;
   }
   template <std::size_t R>
-  void apply_policy(const result_cuts_t<R>& given) {
+  void apply_policy(const result_cuts_t<R>& given) {  // stores what a policy sets
     if constexpr (R == Rank) result_cuts_ = given.cuts;
   }
 
   shape_type p_x_shape_, p_y_shape_;               ///< the extents of the partitions
   axes_order<Rank> axes_ = same_axes<Rank>();      ///< the axes of x in the order of the result's dimensions
-  std::optional<cuts> source_cuts_, result_cuts_;  ///< what the caller passed, if anything
+  std::optional<cuts> source_cuts_, result_cuts_;  ///< the decompositions that the caller passed, if any
 };
 
 /// Throws a partition_error if the caller's cuts do not fit the partitions, or a shape_error if not each other.

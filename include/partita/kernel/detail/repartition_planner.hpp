@@ -36,7 +36,7 @@ struct repartition_structure : planned_boxes<Rank> {
   bool is_known_to_all = false;         ///< whether all workers know the data from which the plan was made
   /// Whether the plan's first call in a direction uses the exchange that new plans share.
   std::array<bool, 2> has_shared_exchange{};
-  std::shared_ptr<shared_plan_state<Rank>> shared_state{};
+  std::shared_ptr<shared_plan_state<Rank>> shared_state{};  ///< shared by all plans of the kernel
 
   /// The cache calls forget() when it evicts this plan: the next new plan takes over its memory.
   void forget() {
@@ -48,13 +48,13 @@ struct repartition_structure : planned_boxes<Rank> {
 /// take the memory of evicted plans, and one exchange carries out all of them: a call opens and allocates nothing.
 template <std::size_t Rank>
 struct shared_plan_state {
-  evicted_plans evicted_tensors;
+  evicted_plans evicted_tensors;                      ///< the tensors whose plans were evicted
   bool has_evicted_plans = false;                     ///< whether the cache has evicted a plan
   repartition_structure<Rank> evicted_plan;           ///< the plan that was evicted last
   std::array<exchanges_by_kind, 2> exchanges;         ///< the exchanges that new plans share, backward and forward
   lowered_plan scratch_plan{Rank};                    ///< memory for a plan that find_transient_exchange() passes on
   std::vector<std::array<std::size_t, Rank>> shapes;  ///< the shapes of the blocks, in the order of p_x's workers
-  std::vector<std::size_t> scratch_sizes;             ///< memory of join_shapes()
+  std::vector<std::size_t> scratch_sizes;             ///< memory that join_shapes() reuses
 
   /// Keeps the memory of a plan that the cache evicts.
   void take_over(repartition_structure<Rank>& plan) {
@@ -69,10 +69,10 @@ struct shared_plan_state {
 /// repartitions of one rank share the code.
 template <std::size_t Rank>
 class repartition_planner {
-  using shape_type = std::array<std::size_t, Rank>;
+  using shape_type = std::array<std::size_t, Rank>;  ///< the extents of a tensor, a block or a grid
 
  public:
-  static constexpr std::size_t rank = Rank;
+  static constexpr std::size_t rank = Rank;                        ///< the number of dimensions of the tensor
   static constexpr bool sums_back = false, checks_itself = false;  ///< the adjoint copies, and its plan is agreed on
   using structure = repartition_structure<rank>;                   ///< a cached plan
 
@@ -98,7 +98,7 @@ class repartition_planner {
                        << ", p_y = " << p_y_.grid().shape() << " on " << workers_text(p_y_.workers())
                        << " and a block of shape " << shape << " of " << type;
   }
-  std::shared_ptr<world_state> world() const { return p_x_.world().state(); }
+  std::shared_ptr<world_state> world() const { return p_x_.world().state(); }  ///< the world of p_x and p_y
   bool keeps_batch() const { return keeps_batch_; }  ///< whether empty results have the batch extent of x
   /// A fingerprint of the planner: equal for equal repartitions.
   std::uint64_t fingerprint() const { return fingerprint_; }
@@ -212,11 +212,11 @@ class repartition_planner {
   }
 
   template <class Policy>
-  void apply_policy(const Policy& policy) {
+  void apply_policy(const Policy& policy) {  // stores a strategy or a message form
     if constexpr (std::is_same_v<Policy, strategy>) strategy_ = policy;
     if constexpr (std::is_same_v<Policy, message_form>) message_form_ = policy;
   }
-  static void report_error(local_error& found_error, const text& sentence) {
+  static void report_error(local_error& found_error, const text& sentence) {  // sets this worker's error
     found_error.kind = failure::shape;
     found_error.sentence = sentence;
   }
@@ -330,15 +330,15 @@ class repartition_planner {
     s.shared_state = state_of_all_plans_;
   }
 
-  world_state& state() const { return *p_x_.world().state(); }
+  world_state& state() const { return *p_x_.world().state(); }  ///< the state of the world
 
-  const char* name_;
-  dynamic_partition<Rank> p_x_, p_y_;
-  repartition_cuts<rank> cuts_;  ///< the decompositions that the policies set, or balanced ones
-  strategy strategy_ = strategy::mixed;
-  message_form message_form_ = message_form::by_size;
-  bool keeps_batch_;  ///< whether the empty result of a worker that only sends keeps x's batch extent
-  std::uint64_t fingerprint_;
+  const char* name_;                                   ///< the call in messages
+  dynamic_partition<Rank> p_x_, p_y_;                  ///< the partitions of x and of the result
+  repartition_cuts<rank> cuts_;                        ///< the decompositions that the policies set, or balanced ones
+  strategy strategy_ = strategy::mixed;                ///< how blocks are moved between workers
+  message_form message_form_ = message_form::by_size;  ///< how messages are built from boxes
+  bool keeps_batch_;           ///< whether the empty result of a worker that only sends keeps x's batch extent
+  std::uint64_t fingerprint_;  ///< identifies partitions and policies; equal on all workers
   std::shared_ptr<shared_plan_state<rank>> state_of_all_plans_ = std::make_shared<shared_plan_state<rank>>();
   /// Whether blocks were not balanced in an earlier call: then the shapes of all blocks are gathered at once, in one
   /// collective instead of three. Equal on all workers.

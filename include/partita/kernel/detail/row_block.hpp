@@ -25,7 +25,7 @@ struct row_block {
   shape_list extents{};                  ///< the extents of a row
   short_list<std::ptrdiff_t> strides{};  ///< the strides of the dimensions of a row, in bytes
 
-  std::size_t row_bytes() const { return elements * element_bytes; }
+  std::size_t row_bytes() const { return elements * element_bytes; }  ///< the bytes of a row's elements, without gaps
   /// The rows of this block from number `row` on.
   row_block skip_rows(std::size_t row) const {
     row_block rest = *this;
@@ -97,18 +97,18 @@ class rows_to_gather : public block_writer {
 
   /// Removes all blocks; blocks that are added afterwards have their rows at `offset` within rows of `row_pitch` bytes.
   void clear(std::size_t row_pitch) { fields_.clear(), row_pitch_ = row_pitch; }
-  void add(const row_block& block, std::size_t offset) { fields_.push_back({block, offset}); }
+  void add(const row_block& block, std::size_t offset) { fields_.push_back({block, offset}); }  ///< at a byte of a row
   /// Writes a box of the packed rows: `shape` rows and bytes, from row and byte `at` on.
   PARTITA_INLINE void write(const std::size_t* shape, const std::size_t* at, char* to) const override;
 
  private:
-  struct field {  // a block of the call
-    row_block block;
+  struct field {         // a block of the call
+    row_block block;     ///< the rows of this block
     std::size_t offset;  ///< of the block's row in a packed row, in bytes
   };
   std::shared_ptr<const row_moves> packed_;  ///< which rows of the blocks go to which packed rows
-  std::vector<field> fields_;
-  std::size_t row_pitch_ = 0;  ///< the number of bytes of a packed row
+  std::vector<field> fields_;                ///< the blocks whose rows are gathered
+  std::size_t row_pitch_ = 0;                ///< the number of bytes of a packed row
 };
 
 /// Combines rows with the rows of another block, element by element: to = op(to, from).

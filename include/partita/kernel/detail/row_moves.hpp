@@ -34,7 +34,7 @@ class row_moves {
   struct group {
     std::size_t from = 0, to = 0;  ///< the first row; on the listed side, the start of the list in listed_rows()
     std::size_t rows = 0;          ///< the number of rows
-    listed_side side = listed_side::none;
+    listed_side side = listed_side::none;  ///< the side on which the row numbers are listed
 
     /// The same group of rows, moved in the opposite direction.
     group reversed() const {
@@ -45,19 +45,19 @@ class row_moves {
     }
   };
 
-  void add(std::size_t from, std::size_t to) { add(row_run{from, to, 1}); }
+  void add(std::size_t from, std::size_t to) { add(row_run{from, to, 1}); }  ///< moves one row
   /// Adds a move of one or several consecutive rows.
   PARTITA_DECL void add(const row_run& rows);
 
-  bool empty() const { return runs_and_lists_.empty(); }
-  std::size_t rows() const { return rows_; }  ///< the number of rows that are moved
+  bool empty() const { return runs_and_lists_.empty(); }  ///< whether no row is moved
+  std::size_t rows() const { return rows_; }              ///< the number of rows that are moved
   /// Whether all rows are consecutive in the source and in the destination.
   bool has_one_run() const { return runs_and_lists_.size() == 1; }  // because the last group is a run
   /// The source row and the destination row of the first move.
   row_run first() const { return empty() ? row_run{} : make_single_row_run(runs_and_lists_[0], 0); }
 
-  const std::vector<group>& groups() const { return runs_and_lists_; }
-  const std::uint32_t* listed_rows() const { return listed_rows_.data(); }
+  const std::vector<group>& groups() const { return runs_and_lists_; }      ///< the runs and the lists, in order
+  const std::uint32_t* listed_rows() const { return listed_rows_.data(); }  ///< the row numbers of all lists
   /// Calls `part(group)` for the moves to the rows [first, first + rows). Requires: the destination rows of all moves,
   /// in the order of the list, are consecutive.
   template <class Part>
@@ -84,7 +84,7 @@ class row_moves {
     for (const group& g : runs_and_lists_) visit_runs(g, visit);
   }
   template <class Visit>
-  void for_each_run_in_rows(std::size_t first, std::size_t rows, Visit visit) const {
+  void for_each_run_in_rows(std::size_t first, std::size_t rows, Visit visit) const {  // visits moves to these rows
     for_each_group_in_rows(first, rows, [&](const group& g) { visit_runs(g, visit); });
   }
 
@@ -104,7 +104,7 @@ class row_moves {
   /// Stores the rows of the last group, a short run, as a list, because `next` continues the group on one side only.
   PARTITA_DECL void store_last_group_as_list(const row_run& next);
 
-  std::vector<group> runs_and_lists_;       ///< the last group is always a run
+  std::vector<group> runs_and_lists_;       ///< all moves; the last group is always a run
   std::vector<std::uint32_t> listed_rows_;  ///< the row numbers of all lists
   std::size_t rows_ = 0;                    ///< the number of rows that are moved
 };

@@ -16,7 +16,7 @@ const grid<Extents>& as_grid(const grid<Extents>& g) {
 }
 template <class P>
   requires requires(const P& p) { p.grid(); }
-const auto& as_grid(const P& p) {
+const auto& as_grid(const P& p) {  // the grid of a partition
   return p.grid();
 }
 
@@ -31,14 +31,14 @@ void require_block_count(const grid<Extents>& p, std::size_t blocks, const char*
 }
 
 template <ranked_array X>
-std::array<std::size_t, rank_of<X>> shape_of(const X& x) {
+std::array<std::size_t, rank_of<X>> shape_of(const X& x) {  // the extents of an expression, as an array
   std::array<std::size_t, rank_of<X>> shape{};
   for (std::size_t d = 0; d < shape.size(); ++d) shape[d] = static_cast<std::size_t>(x.shape()[d]);
   return shape;
 }
 
 template <ranked_array X>
-xt::xtensor<element_of<X>, rank_of<X>> copy_to_tensor(const X& x) {
+xt::xtensor<element_of<X>, rank_of<X>> copy_to_tensor(const X& x) {  // evaluates a lazy x
   const block_argument<X> from(x);
   auto y = uninitialised<element_of<X>, rank_of<X>>(from.block().shape);
   copy<element_of<X>, rank_of<X>>(block_of(y), from.block());
@@ -100,12 +100,13 @@ class sequential_reduction {
     }
     return y;
   }
+  /// The plan of one worker: the workers whose blocks are reduced to its result.
   group_plan plan(std::size_t worker) const { return plan_sum_groups(grid_, kept_dimensions_, worker); }
 
  private:
-  grid<Extents> grid_;
-  std::array<bool, Extents::rank()> kept_dimensions_;
-  const char* name_;
+  grid<Extents> grid_;                                 ///< the grid of the workers
+  std::array<bool, Extents::rank()> kept_dimensions_;  ///< true for a dimension along which nothing is reduced
+  const char* name_;                                   ///< the call in messages
 };
 
 /// The broadcast from a small to a large grid and the reduction from the large to the small grid, for all workers.
@@ -128,6 +129,7 @@ class sequential_groups {
     pairing_ = worker_pairing<Large::rank()>(small.shape(), large.shape(), transpose_small, transpose_large);
   }
 
+  /// The plan of one worker: its groups in the broadcast or the reduction.
   group_plan plan(std::size_t worker) const { return plan_groups(small_grid_, large_grid_, pairing_, worker, kind_); }
 
   /// Gives each worker of the large grid the block of the worker of the small grid with which it is paired.
@@ -167,12 +169,12 @@ class sequential_groups {
     return y;
   }
 
-  grid<Small> small_grid_;
-  grid<Large> large_grid_;
-  worker_pairing<Large::rank()> pairing_;
-  group_plan::kind kind_;  ///< broadcast or reduction
-  const char* name_;
-  bool keep_batch_;  ///< whether zero-volume results keep the batch extent
+  grid<Small> small_grid_;                 ///< the grid from which blocks are broadcast, or which gets their reductions
+  grid<Large> large_grid_;                 ///< the grid that gets the broadcast blocks, or whose blocks are reduced
+  worker_pairing<Large::rank()> pairing_;  ///< which worker of the small grid belongs to which of the large one
+  group_plan::kind kind_;                  ///< broadcast or reduction
+  const char* name_;                       ///< the call in messages
+  bool keep_batch_;                        ///< whether zero-volume results keep the batch extent
 };
 
 /// The adjoint of a linear reduction: each worker of the large grid gets the dy of its group; for a mean, dy is divided

@@ -19,7 +19,7 @@ template <std::size_t Rank>
 using worker_plans = std::vector<exchange_plan<Rank>>;
 
 template <std::size_t Rank>
-worker_plans<Rank> reversed(const worker_plans<Rank>& plans) {
+worker_plans<Rank> reversed(const worker_plans<Rank>& plans) {  // the plans of the adjoint
   worker_plans<Rank> back;
   back.reserve(plans.size());
   for (const auto& plan : plans) back.push_back(partita::reversed(plan));

@@ -12,7 +12,7 @@ namespace partita::sequentially::detail {
 template <class Extents>
 class sequential_parts {
  public:
-  static constexpr std::size_t rank = Extents::rank();
+  static constexpr std::size_t rank = Extents::rank();  ///< the number of dimensions of the grid
 
   sequential_parts(const grid<Extents>& p, const std::array<bool, rank>& kept, const char* name)
       : grid_(p), kept_dimensions_(kept), name_(name) {}
@@ -67,15 +67,15 @@ class sequential_parts {
 
  private:
   template <ranked_array X>
-  void require_group_block_count(std::size_t count) const {
+  void require_group_block_count(std::size_t count) const {  // throws if too few blocks were passed
     static_assert(rank_of<X> == rank, "partita::sequentially: requires blocks of the rank of the partition");
     require_block_count(grid_, count, name_);
   }
 
-  grid<Extents> grid_;
+  grid<Extents> grid_;                      ///< the grid of the workers
   std::array<bool, rank> kept_dimensions_;  ///< the dimensions along which groups do not extend
-  const char* name_;
-  std::vector<tensor_parts<rank>> cuts_;  ///< the parts of the last gather, by worker
+  const char* name_;                        ///< the call in messages
+  std::vector<tensor_parts<rank>> cuts_;    ///< the parts of the last gather, by worker
 };
 
 }  // namespace partita::sequentially::detail

@@ -22,7 +22,7 @@ namespace partita::detail {
 /// A factor for all elements of a block at one index along a dimension.
 struct scaled_plane {
   std::size_t dimension = 0, index_in_block = 0;  ///< the dimension, and the plane's index along it
-  double factor = 1;
+  double factor = 1;                              ///< by which the elements of the plane are multiplied
 };
 
 /// The plan for a spectrum's blocks, and the elements of the results that are scaled or not filled by the exchange.
@@ -35,11 +35,11 @@ struct spectrum_structure : planned_boxes<Rank> {
 /// The planner for a spectrum whose dimension d is resized by lines[d], in balanced blocks on p_x and on p_y.
 template <std::size_t Rank>
 class spectrum_planner {
-  using shape_type = std::array<std::size_t, Rank>;
+  using shape_type = std::array<std::size_t, Rank>;  ///< the extents of a spectrum or a block
   using line_list = std::array<resized_line, Rank>;  ///< how each dimension is resized
 
  public:
-  static constexpr std::size_t rank = Rank;
+  static constexpr std::size_t rank = Rank;                       ///< the number of dimensions of the spectrum
   static constexpr bool sums_back = true, checks_itself = false;  ///< the adjoint adds, and its plan is agreed on
   using structure = spectrum_structure<Rank>;                     ///< a cached plan
 
@@ -59,11 +59,11 @@ class spectrum_planner {
     fingerprint_ = all.value();
   }
 
-  const char* name() const { return name_; }
-  std::uint64_t fingerprint() const { return fingerprint_; }
-  std::shared_ptr<world_state> world() const { return p_x_.world().state(); }
+  const char* name() const { return name_; }                  ///< the call in messages
+  std::uint64_t fingerprint() const { return fingerprint_; }  ///< identifies the kernel; equal on all workers
+  std::shared_ptr<world_state> world() const { return p_x_.world().state(); }  ///< the world of p_x and p_y
   static constexpr bool keeps_batch() { return true; }  ///< empty results have the batch extent of x
-  text describe(const char* direction, const shape_type& shape, const text& type) const {
+  text describe(const char* direction, const shape_type& shape, const text& type) const {  // a call in messages
     return describe_call(name_, direction, p_x_, shape, type);
   }
 
@@ -228,11 +228,11 @@ class spectrum_planner {
                           at(moved(one.where, to), y_cuts_, p_y_, all.worker)});
   }
 
-  const char* name_;
-  dynamic_partition<Rank> p_x_, p_y_;
-  line_list resized_lines_;
+  const char* name_;                     ///< the call in messages
+  dynamic_partition<Rank> p_x_, p_y_;    ///< the partitions of x and of the result
+  line_list resized_lines_;              ///< how each dimension is resized
   decomposition<Rank> x_cuts_, y_cuts_;  ///< the balanced decompositions of x and of the result
-  std::uint64_t fingerprint_ = 0;
+  std::uint64_t fingerprint_ = 0;        ///< identifies partitions and resized lines; equal on all workers
 };
 
 /// A pending result; finish() multiplies some planes of the result by factors.
@@ -243,7 +243,7 @@ class pending_spectrum {
                    std::shared_ptr<const std::vector<scaled_plane>> scaled_planes)
       : pending_movement_(std::move(moved)), output_(output), scaled_planes_(std::move(scaled_planes)) {}
   void keep(std::shared_ptr<const void> object_to_keep) { pending_movement_.keep(std::move(object_to_keep)); }
-  auto finish() {
+  auto finish() {  // waits, multiplies the planes, and returns the result
     auto y = pending_movement_.finish();
     for (const scaled_plane& plane : *scaled_planes_) multiply(output_.is_given ? output_.block : block_of(y), plane);
     return y;
@@ -255,40 +255,40 @@ class pending_spectrum {
     plane.shape[by.dimension] = 1;
     multiply(plane, 0, plane.data, by.factor);
   }
-  static void multiply(const strided<T, Rank>& plane, std::size_t d, T* at, double factor) {
+  static void multiply(const strided<T, Rank>& plane, std::size_t d, T* at, double factor) {  // the elements of a plane
     for (std::size_t i = 0; i < plane.shape[d]; ++i, at += plane.strides[d])
       if (d + 1 < Rank) multiply(plane, d + 1, at, factor);
       else *at *= static_cast<typename T::value_type>(factor);
   }
 
-  pending<pooled_tensor<T, Rank>> pending_movement_;
-  target<T, Rank> output_;
-  std::shared_ptr<const std::vector<scaled_plane>> scaled_planes_;
+  pending<pooled_tensor<T, Rank>> pending_movement_;                ///< the pending exchange of the boxes
+  target<T, Rank> output_;                                          ///< the caller's view, if there is one
+  std::shared_ptr<const std::vector<scaled_plane>> scaled_planes_;  ///< the planes of the result to be multiplied
 };
 
 /// The movement of a spectrum; boxes are added in both directions.
 template <std::size_t Rank>
 class spectrum_movement : public planned_movement<spectrum_planner<Rank>> {
-  using base = planned_movement<spectrum_planner<Rank>>;
+  using base = planned_movement<spectrum_planner<Rank>>;  ///< moves the boxes of a spectrum
 
  public:
   using base::base;
 
   template <class T, class Fill>
   pending_spectrum<T, Rank> forward(const strided<const T, Rank>& x, const target<T, Rank>& output,
-                                    const char* direction, const local_error& before, Fill fill) {
+                                    const char* direction, const local_error& before, Fill fill) {  // resizes spectra
     return begin<T>(true, x, output, direction, before, fill);
   }
   template <class T, class Fill>
   pending_spectrum<T, Rank> backward(const strided<const T, Rank>& dy, const target<T, Rank>& output,
-                                     const char* direction, const local_error& before, Fill fill) {
+                                     const char* direction, const local_error& before, Fill fill) {  // its adjoint
     return begin<T>(false, dy, output, direction, before, fill);
   }
 
  private:
   template <class T, class Fill>
   pending_spectrum<T, Rank> begin(bool forward, const strided<const T, Rank>& x, const target<T, Rank>& output,
-                                  const char* direction, const local_error& before, Fill fill) {
+                                  const char* direction, const local_error& before, Fill fill) {  // in one direction
     auto moved = this->template begin_call<T>(forward, element_kind::summed<T>(), x, output, direction, before, fill);
     const auto& s = *this->plans_.last_plan();
     return {std::move(moved), output, forward ? s.scaled_planes : s.adjoint_scaled_planes};

@@ -14,8 +14,8 @@ namespace partita::detail {
 /// A writable block that a kernel fills: the caller's block, or none (then the kernel allocates a tensor).
 template <class T, std::size_t Rank>
 struct target {
-  bool is_given = false;  ///< whether the caller passed the block
-  strided<T, Rank> block{};
+  bool is_given = false;     ///< whether the caller passed the block
+  strided<T, Rank> block{};  ///< the caller's block, if one was passed
 };
 
 /// Whether View is an array in memory that is not const, of rank Rank and with elements T.

@@ -27,14 +27,14 @@ std::array<std::size_t, Rank> unpad_shape(const block_shape& shape) {  // the fi
   std::copy_n(shape.begin(), Rank, first.begin());
   return first;
 }
-PARTITA_DECL std::size_t element_count_of_shape(const block_shape& shape, std::size_t rank);
+PARTITA_DECL std::size_t element_count_of_shape(const block_shape& shape, std::size_t rank);  ///< of the first `rank`
 PARTITA_DECL text shape_text(const block_shape& shape, std::size_t rank);  ///< writes a shape as "[2, 3]"
 
 /// A block in memory; its elements are known by their size only.
 struct untyped_block {
-  char* data = nullptr;                     ///< the element whose indices are 0
-  std::size_t rank = 0, element_bytes = 1;  ///< the number of dimensions; the bytes of an element
-  block_shape shape{};
+  char* data = nullptr;                                   ///< the element whose indices are 0
+  std::size_t rank = 0, element_bytes = 1;                ///< the number of dimensions; the bytes of an element
+  block_shape shape{};                                    ///< the extents, followed by zeros
   std::array<std::ptrdiff_t, most_dimensions> strides{};  ///< the strides, in elements
 
   untyped_block() = default;

@@ -16,7 +16,7 @@ namespace partita {
 /// The plans of two exchanges; the result of the first exchange is the input of the second.
 template <std::size_t Rank>
 struct two_step_plan {
-  exchange_plan<Rank> first_step, second_step;
+  exchange_plan<Rank> first_step, second_step;  ///< what this worker moves in each exchange
 };
 
 /// The plan of an all-gather in two steps: the first step fills parts of the whole tensor; in the second step, members

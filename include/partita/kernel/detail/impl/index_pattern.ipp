@@ -87,10 +87,10 @@ inline row_transfers request_rows(world_state& world, const number_lists_by_work
 /// The rows of the wanted indices: the owner of each row, and the row's number on the owner.
 struct rows_with_owners {
   std::vector<std::size_t> first_positions;  ///< for each wanted index, its first position in the list
-  std::vector<std::size_t> owner, row;       ///< for each wanted index
+  std::vector<std::size_t> owner, row;       ///< for each wanted index: its owner, and the owner's number of the row
 
-  std::size_t size() const { return first_positions.size(); }
-  bool is_first(std::size_t j) const { return first_positions[j] == j; }
+  std::size_t size() const { return first_positions.size(); }             ///< the number of wanted indices
+  bool is_first(std::size_t j) const { return first_positions[j] == j; }  ///< whether j is the first with its index
 };
 
 /// Finds the owner and the row of each wanted index in the directory; without messages if every worker has all of it.
@@ -179,8 +179,8 @@ inline std::optional<row_transfers> plan_transfers_by_node(world_state& world, c
       lists_by_worker(workers, n, worker_asked, [&](std::size_t j) { return wanted.owner[j]; });
   const auto requested_rows = lists_by_worker(workers, n, worker_asked, [&](std::size_t j) { return wanted.row[j]; });
   const auto owners = exchange_lists(world, requested_owners), rows = exchange_lists(world, requested_rows);
-  struct row_request {
-    std::size_t owner, row, position;  ///< the position in the received lists
+  struct row_request {                 // a row of another node, which a worker of this node wants
+    std::size_t owner, row, position;  ///< the owner, its number of the row; the position in the received lists
   };
   std::vector<row_request> questions(owners.all.size());
   for (std::size_t k = 0; k < questions.size(); ++k) questions[k] = {owners.all[k], rows.all[k], k};

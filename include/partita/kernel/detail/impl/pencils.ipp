@@ -10,10 +10,10 @@ namespace partita::detail {
 
 /// The layouts through which a Fourier transform moves its tensor, and the estimated cost of moves and transforms.
 struct pencil_route {
-  std::vector<pencil> layouts;
+  std::vector<pencil> layouts;           ///< the layouts, from x to the result
   std::size_t cost = 0, peer_count = 0;  ///< in elements, see choose_pencils(); estimated exchanges per worker
 
-  bool costs_less_than(const pencil_route& other) const {
+  bool costs_less_than(const pencil_route& other) const {  // compares costs, then moves, then peers
     if (cost != other.cost) return cost < other.cost;
     if (layouts.size() != other.layouts.size()) return layouts.size() < other.layouts.size();
     return peer_count < other.peer_count;
@@ -27,8 +27,8 @@ class pencil_search {
     for (const std::size_t n : request_.extents) element_count_ *= n;
   }
 
-  std::vector<pencil> find_best_pencils() {
-    if (request_.grid_y.empty()) {  // if x need not move, the result has the layout of x
+  std::vector<pencil> find_best_pencils() {  // the layouts of the cheapest route
+    if (request_.grid_y.empty()) {           // if x need not move, the result has the layout of x
       pencil_search search_in_place(request_);
       search_in_place.request_.grid_y = request_.grid_x;
       shape_list left = request_.dimensions;
@@ -173,12 +173,12 @@ class pencil_search {
     grid[d] = 1;
   }
 
-  pencil_request request_;
-  std::size_t element_count_ = 1;  ///< the number of elements of the tensor
-  bool has_route_ = false;
+  pencil_request request_;                                 ///< the transform for which layouts are chosen
+  std::size_t element_count_ = 1;                          ///< the number of elements of the tensor
+  bool has_route_ = false;                                 ///< whether a route was found
   pencil_route route_;                                     ///< the best route so far
   shape_list best_grid_, best_grid_with_fewest_parts_;     ///< the results of best_grids_of_set()
-  std::size_t best_block_size_ = 0, best_peer_count_ = 0;  ///< of these grids: elements of the largest block
+  std::size_t best_block_size_ = 0, best_peer_count_ = 0;  ///< of these: elements of the largest block; peers
 };
 
 PARTITA_DEF std::vector<pencil> choose_pencils(const pencil_request& request) {

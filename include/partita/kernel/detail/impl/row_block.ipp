@@ -41,7 +41,7 @@ inline auto select_row_copy(std::size_t bytes) {
                        : copy_dense_rows<0>;
 }
 
-inline void copy_strided_rows(const row_block& to, const row_block& from, const row_run& run) {
+inline void copy_strided_rows(const row_block& to, const row_block& from, const row_run& run) {  // element by element
   for (std::size_t row = 0; row < run.rows; ++row) {
     std::byte* const y = to.skip_rows(run.to + row).data;
     const std::byte* const x = from.skip_rows(run.from + row).data;
