@@ -102,10 +102,10 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
 /// The speed of a machine, to compare arithmetic with communication. The default values are typical orders of magnitude
 /// of one core and of a network.
 struct linear_machine {
-  double flops_per_second = 1e11, bytes_per_second = 5e9, seconds_per_message = 2e-6;
+  double flops_per_second = 1e11, bytes_per_second = 5e9, seconds_per_message = 2e-6;  ///< of one worker
   std::size_t memory = ~std::size_t{0};  ///< the memory of each worker for the layer, in bytes
 
-  constexpr double seconds(const linear_cost& cost) const {
+  constexpr double seconds(const linear_cost& cost) const {  ///< the estimated time of a worker with this cost
     return static_cast<double>(cost.flops) / flops_per_second +
            static_cast<double>(cost.sent_bytes + cost.received_bytes) / bytes_per_second +
            static_cast<double>(cost.messages) * seconds_per_message;

@@ -195,11 +195,11 @@ constexpr operation gather(std::ptrdiff_t axis = 0) { return {"gather", &detail:
 /// The same operation under PyTorch's name.
 constexpr operation index_select(std::ptrdiff_t axis = 0) { return gather(axis).named("index_select"); }
 inline constexpr operation gather_nd{"gather_nd", &detail::gather_nd_rule, {}};  ///< x, indices -> x at these indices
-constexpr operation take_along_axis(std::ptrdiff_t axis) {
+constexpr operation take_along_axis(std::ptrdiff_t axis) {  ///< x, indices -> x at these indices along `axis`
   return {"take_along_axis", &detail::take_along_axis_rule, {.axes = {axis}}};
 }
 inline constexpr operation scatter{"scatter", &detail::scatter_rule, {}};  ///< x, indices, updates -> x with new rows
-constexpr operation put_along_axis(std::ptrdiff_t axis) {
+constexpr operation put_along_axis(std::ptrdiff_t axis) {  ///< x, indices, values -> x, written along `axis`
   return {"put_along_axis", &detail::put_along_axis_rule, {.axes = {axis}}};
 }
 inline constexpr operation scatter_nd_add{"scatter_nd_add", &detail::scatter_nd_add_rule, {}};  ///< adds updates to x
