@@ -47,8 +47,7 @@ class basic_graph {
     label name{};                                               ///< the given name, else that of the rule
     std::uint32_t first_operand = 0;                            ///< an index in `operand_values`
     std::uint32_t operands = 0, first_result = 0, results = 0;  ///< counts, and the first result's value number
-    /// The description of the communication that the operation itself performs, or null. The object must outlive the
-    /// graph.
+    /// The communication that the operation itself performs, or null. The object must outlive the graph.
     const operation_window* window = nullptr;
   };
 

@@ -14,7 +14,7 @@ namespace partita {
 /// The size of the problem y = x W^T + b, independent of the distribution of x, W and y.
 struct linear_problem {
   std::size_t batch = 0;  ///< the number of rows of x: the product of all extents but the last
-  std::size_t in_features = 0, out_features = 0, element_bytes = 4;  ///< of the global W; the bytes of an element
+  std::size_t in_features = 0, out_features = 0, element_bytes = 4;  ///< of x; of y; the bytes of an element
   bool bias = true;                                                  ///< whether the layer adds a bias
 };
 

@@ -10,7 +10,7 @@ namespace partita {
 
 /// The cost of a message along one mesh axis: the latency in seconds, and the seconds for each byte.
 struct mesh_link {
-  double latency = 1e-6, seconds_per_byte = 1e-10;  ///< in seconds
+  double latency = 1e-6, seconds_per_byte = 1e-10;  ///< both in seconds
   friend constexpr bool operator==(const mesh_link&, const mesh_link&) = default;
 };
 

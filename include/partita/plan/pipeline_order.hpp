@@ -74,7 +74,7 @@ PARTITA_DECL pipeline_tasks tasks_of(pipeline_order order, const pipeline_shape&
 struct simulated_task {
   pipeline_task task{};        ///< the task that was executed
   std::uint32_t group = 0;     ///< the group of workers that executes the task
-  double from = 0, until = 0;  ///< in seconds since the run began
+  double from = 0, until = 0;  ///< its start and end, in seconds since the run began
 };
 /// A simulated run of a pipeline: the tasks in the order in which they begin.
 struct pipeline_run {

@@ -25,7 +25,7 @@ struct reshard_exchange {
 
 /// What one worker receives. A message has the cost of the slowest axis along which sender and receiver differ.
 struct received_share {
-  std::size_t elements = 0, messages = 0;   ///< from other workers
+  std::size_t elements = 0, messages = 0;   ///< received from other workers
   double seconds = 0, latency_seconds = 0;  ///< `latency_seconds`: the part of `seconds` for latencies
 };
 
@@ -240,7 +240,7 @@ class exchange_counter {
   std::uint32_t reduced_axes_;         ///< the axes whose summands are gathered, as bits
   double element_bytes_;               ///< the bytes of an element
   std::size_t summands_;               ///< the number of summands that are gathered
-  std::vector<dimension> dimensions_;  ///< of the tensor
+  std::vector<dimension> dimensions_;  ///< the dimensions of the tensor
   axis_steps steps_[most_axes]{};      ///< for each mesh axis, its dimensions and strides
   std::vector<std::size_t> axes_;      ///< the axes in use that have several workers
   std::vector<link_class> classes_;    ///< the slowest links first

@@ -51,7 +51,7 @@ struct search_answer_of {
     for (const found_annotation& one : with.annotations) g.constrain(one.of, one.layout);
     return g;
   }
-  Graph annotated() const { return annotated(best); }  ///< with those of the best candidate
+  Graph annotated() const { return annotated(best); }  ///< with the annotations of `best`
   /// The sharding of the optimiser's state for each value, as `plan_step` expects it.
   std::vector<sharding> states(const completion_of<Graph>& done) const {
     std::vector<sharding> all = done.layouts;

@@ -132,7 +132,7 @@ class search_judge {
   Graph annotated_graph_;               ///< a copy of the graph, annotated anew for each candidate
   const step_model& model_;             ///< the model of a step's cost
   policy policy_;                       ///< the policy of completions
-  std::size_t memory_limit_;            ///< in bytes
+  std::size_t memory_limit_;            ///< the memory of each worker, in bytes
   schedule_cost schedule_;              ///< the cost function of a schedule, or null
   step_estimate<Graph> step_estimate_;  ///< the properties of the program, for all candidates
   move_costs move_costs_;               ///< the costs of reshards that were planned

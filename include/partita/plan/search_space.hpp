@@ -81,7 +81,7 @@ struct search_space {
              g.operation(operation).name == g.operation(other.operation).name;
     }
   };
-  static first_use find_first_use(const Graph& g, value v) {  ///< of input v, in the order of the program
+  static first_use find_first_use(const Graph& g, value v) {  ///< the first use of v in program order
     for (std::uint32_t o = 0; o < g.operations(); ++o)
       for (std::size_t i = 0; i < g.operation(o).operands; ++i)
         if (g.operand(g.operation(o), i) == v) return {v, o, i};

@@ -290,7 +290,7 @@ class step_walk {
   const Graph& g_;                             ///< the program
   const step_estimate<Graph>& estimate_;       ///< the properties of its operations
   const step_model& model_;                    ///< the assumptions of the estimate
-  const std::vector<sharding>& states_;        ///< for each value, that of the optimiser's state; or empty
+  const std::vector<sharding>& states_;        ///< for each value, the sharding of its optimiser state; or empty
   MoveCosts& move_costs_;                      ///< returns the cost of a reshard
   Note& note_event_;                           ///< called with each event
   step_cost cost_{};                           ///< the cost so far

@@ -115,7 +115,7 @@ struct basic_resolved_broadcast {
   dimension_map lhs;          ///< the result dimensions of the first operand
   dimension_map rhs;          ///< the result dimensions of the second operand
 };
-using resolved_broadcast = basic_resolved_broadcast<std::size_t>;  ///< for extents that are numbers
+using resolved_broadcast = basic_resolved_broadcast<std::size_t>;  ///< the usual type: extents are numbers
 
 /// Maps the dimensions of an operand of rank `rank` to a result of rank `result_rank`, given legal `dims`.
 constexpr dimension_map map_of_operand(std::size_t rank, std::size_t result_rank,

@@ -88,7 +88,7 @@ struct broadcast_message {
   }
 };
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
-struct broadcast_in_dim_message {  ///< of a broadcast_in_dim that is not legal
+struct broadcast_in_dim_message {  ///< the same for a broadcast_in_dim
   constexpr auto operator()() const {
     return explain_verdict(Verdict, Level, static_shape<Operand>, static_shape<Result>, Dims::list());
   }

@@ -50,8 +50,8 @@ concept fraction = std::is_floating_point_v<T> || complex_like<T>;
 
 /// The sum of elements.
 struct sum_t {
-  static constexpr const char* name = "sum";        ///< in messages
-  static constexpr const char* short_name = "sum";  ///< as a pending reduction
+  static constexpr const char* name = "sum";        ///< the name in messages
+  static constexpr const char* short_name = "sum";  ///< the name of the pending reduction
   static constexpr bool is_linear = true;           ///< the result is linear in the elements
   /// Whether elements may be of type T.
   template <class T>
@@ -69,8 +69,8 @@ struct sum_t {
 };
 /// The product of elements.
 struct product_t {
-  static constexpr const char* name = "product";     ///< in messages
-  static constexpr const char* short_name = "prod";  ///< as a pending reduction
+  static constexpr const char* name = "product";     ///< the name in messages
+  static constexpr const char* short_name = "prod";  ///< the name of the pending reduction
   template <class T>
   static constexpr bool takes = !std::is_same_v<T, bool> && (std::is_arithmetic_v<T> || detail::complex_like<T>);
   template <class T>
@@ -86,8 +86,8 @@ struct product_t {
 /// The maximum of two elements, which is NaN if either element is NaN. On arrays `maximum` is the element-wise
 /// operation: maximum(a, b), also with broadcast_dimensions.
 struct maximum_t {
-  static constexpr const char* name = "maximum";    ///< in messages
-  static constexpr const char* short_name = "max";  ///< as a pending reduction
+  static constexpr const char* name = "maximum";    ///< the name in messages
+  static constexpr const char* short_name = "max";  ///< the name of the pending reduction
   static constexpr bool is_extreme = true;          ///< the result is one of the elements
   template <class T>
   static constexpr bool takes = std::is_arithmetic_v<T>;  ///< whether elements may be of type T
@@ -110,8 +110,8 @@ struct maximum_t {
 };
 /// The minimum of two elements; for NaN and for arrays see maximum_t.
 struct minimum_t {
-  static constexpr const char* name = "minimum";    ///< in messages
-  static constexpr const char* short_name = "min";  ///< as a pending reduction
+  static constexpr const char* name = "minimum";    ///< the name in messages
+  static constexpr const char* short_name = "min";  ///< the name of the pending reduction
   static constexpr bool is_extreme = true;          ///< the result is one of the elements
   template <class T>
   static constexpr bool takes = std::is_arithmetic_v<T>;  ///< whether elements may be of type T
@@ -158,8 +158,8 @@ struct any_t {
 // [/any]
 /// Whether an element is true, or not 0, on all workers: gives true or false, and 1 or 0 for integers.
 struct all_t {
-  static constexpr const char* name = "all";        ///< in messages
-  static constexpr const char* short_name = "all";  ///< as a pending reduction
+  static constexpr const char* name = "all";        ///< the name in messages
+  static constexpr const char* short_name = "all";  ///< the name of the pending reduction
   static constexpr bool is_idempotent = true;       ///< equal elements have the same result as one of them alone
   template <class T>
   static constexpr bool takes = std::is_integral_v<T>;  ///< whether elements may be of type T
@@ -180,8 +180,8 @@ struct all_t {
 };
 /// The sum divided by the number of workers that contributed a block.
 struct mean_t {
-  static constexpr const char* name = "mean";                    ///< in messages
-  static constexpr const char* short_name = "avg";               ///< as a pending reduction
+  static constexpr const char* name = "mean";                    ///< the name in messages
+  static constexpr const char* short_name = "avg";               ///< the name of the pending reduction
   static constexpr bool is_linear = true, is_idempotent = true;  ///< linear; the mean of equal elements is that element
   template <class T>
   static constexpr bool takes = detail::fraction<T>;  ///< whether elements may be of type T
@@ -223,8 +223,8 @@ T log_one_plus(T x) {  ///< log(1 + x)
 /// The reduction log(exp(a) + exp(b)), computed without overflow; the derivative of the result y with respect to an
 /// element x is exp(x - y).
 struct log_sum_exp_t {
-  static constexpr const char* name = "log_sum_exp";  ///< in messages
-  static constexpr const char* short_name = "lse";    ///< as a pending reduction
+  static constexpr const char* name = "log_sum_exp";  ///< the name in messages
+  static constexpr const char* short_name = "lse";    ///< the name of the pending reduction
   template <class T>
   static constexpr bool takes = std::is_floating_point_v<T>;  ///< whether elements may be of type T
   template <class T>
@@ -303,8 +303,7 @@ constexpr T reduction_identity() {
   else return static_cast<T>(R::identity());
 }
 /// Properties that the type of a reduction declares. Linear: the reduction's adjoint copies dy, or a fraction of dy.
-/// Extreme: the result is the largest or smallest element. Idempotent: equal elements have the same result as one
-/// element.
+/// Extreme: the largest or smallest element. Idempotent: equal elements have the same result as one element.
 template <class R>
 inline constexpr bool is_linear_reduction = requires { requires R::is_linear; };
 template <class R>

@@ -149,7 +149,7 @@ class layout_completer {
   /// Where an axis comes from: a dimension of a value, by way of a factor of the operation's rule.
   struct axis_source {
     value from;                     ///< the value that has the axis
-    std::size_t dimension, factor;  ///< which the axis shards: of the value; of the rule
+    std::size_t dimension, factor;  ///< the value's dimension that the axis shards; the rule's factor
   };
   /// The tensor of the operation from which axis a in dimension d of tensor t comes, or tensor t itself if no other
   /// tensor has the axis (because axes were joined).

@@ -72,8 +72,8 @@ class pipeline_clock {
   }
 
   const pipeline_shape& shape_;    ///< the pipeline
-  double transfer_seconds_;        ///< of a transfer between two groups of workers
-  std::vector<double> end_times_;  ///< for each task, by pipeline_shape::number
+  double transfer_seconds_;        ///< the time of a transfer between two groups
+  std::vector<double> end_times_;  ///< the end of each task, indexed by pipeline_shape::number
 };
 
 /// Throws a partition_error unless there are a stage, a micro-batch, and times from 0 to 1e30 seconds.
@@ -204,6 +204,7 @@ class pipeline_chooser {
   bool has_weights_;                                       ///< whether gradients of weights have passes of their own
   pipeline_clock clock_{shape_, times_.transfer_seconds};  ///< the ends of the tasks so far
   std::vector<double> free_times_ = std::vector<double>(shape_.groups(), 0);  ///< when each group is free
+  /// The micro-batch of the next task, for each pass and stage; see next_batch.
   std::vector<std::uint32_t> next_micro_batches_ = std::vector<std::uint32_t>(std::size_t{3} * shape_.stages(), 0);
   pipeline_tasks group_tasks_ = pipeline_tasks(shape_.groups());  ///< the tasks so far
 };

@@ -196,7 +196,7 @@ class searcher {
   }
 
   const Graph& g_;                 ///< the program
-  std::size_t memory_limit_;       ///< in bytes
+  std::size_t memory_limit_;       ///< the memory of each worker, in bytes
   const search_options& options_;  ///< the options of the call
   search_space<Graph> space_;      ///< the options of each input of rank 1 or more that has no annotation
   /// Choices that change together: each group, then each choice alone.

@@ -18,7 +18,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         : input_counts(end - first, 0), dependent_steps(end - first), joint_steps(end - first) {
       struct block {                               ///< the steps so far that use a block
         std::size_t set_by = ~std::size_t{0};      ///< the last step that set the block
-        std::vector<std::size_t> reading_steps{};  ///< since then
+        std::vector<std::size_t> reading_steps{};  ///< the steps that read it since then
       };
       std::vector<block> all;
       const auto block_of = [&](std::uint32_t b) -> block& {
@@ -90,7 +90,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       for (const std::size_t next : graph_.dependent_steps[k])
         if (--graph_.input_counts[next] == 0) add_ready_step(next);
     }
-    void start_movements() {  ///< as many of the ready ones as the limits allow
+    void start_movements() {  ///< starts as many ready ones as the limits allow
       while (!movements_.empty() && may_start(movements_.back()) && pending_.size() < limits_.max_pending) {
         const std::size_t k = movements_.back();
         movements_.pop_back();
@@ -139,7 +139,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     std::size_t first_;                                  ///< the number of the first step that is ordered
     order_limits limits_;                                ///< how far the order may differ from the program's
     step_dependencies graph_;                            ///< the dependencies between the ordered steps
-    std::vector<bool> is_finished_, is_channel_used_;    ///< for each step; for each channel
+    std::vector<bool> is_finished_, is_channel_used_;    ///< indexed by step; by channel
     std::vector<std::size_t> computations_, movements_;  // steps that could be executed now
     std::vector<ordered_step> pending_, order_;          ///< the starts of pending movements; the order so far
     std::size_t first_unfinished_ = 0;                   // the first step that is not finished

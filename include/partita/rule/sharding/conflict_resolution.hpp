@@ -20,8 +20,7 @@ struct conflict_resolution : factor_proposals<Policy> {
 
   std::uint32_t assigned_axes = 0;  ///< the axes that shard some factor, as a bit set
 
-  /// Drops each axis over which a tensor must stay replicated from the factors that would shard the tensor or make it
-  /// partial.
+  /// Drops each axis over which a tensor must stay replicated from factors that would shard it or make it partial.
   constexpr void drop_replicating_axes() {
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!is_given(t) || tensor_spec(t).layout.must_replicate == 0) continue;
@@ -119,7 +118,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       if ((contested >> a & 1U) != 0) assign_axis(candidates, a);
     assigned_axes |= wanted;
   }
-  constexpr std::size_t find_factor_cut_by_axis(std::size_t a) const {  ///< or decision::none
+  constexpr std::size_t find_factor_cut_by_axis(std::size_t a) const {  ///< the first such factor, or decision::none
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if (cut[f].contains(a)) return f;
     return decision::none;

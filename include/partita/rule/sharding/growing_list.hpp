@@ -54,7 +54,7 @@ class growing_list {
   }
 
  private:
-  constexpr void reserve(std::size_t room) {  ///< moves the values to the heap, to memory for `room` values
+  constexpr void reserve(std::size_t room) {  ///< copies the values to the heap, to memory for `room` values
     T* const values = new T[room]{};
     for (std::size_t k = 0; k < count_; ++k) values[k] = data()[k];
     if (capacity_ > InPlace) delete[] heap_;

@@ -53,7 +53,7 @@ class registry {
     operation::rule_maker make = nullptr;   ///< the rule, if it is a function
     const operation* predefined = nullptr;  ///< the predefined operation of this name, if there is one
   };
-  static constexpr bool equal(const char* a, const char* b) {  ///< of two texts
+  static constexpr bool equal(const char* a, const char* b) {  ///< whether two texts are equal
     while (*a != '\0' && *a == *b) ++a, ++b;
     return *a == *b;
   }
@@ -74,7 +74,7 @@ class registry {
 
   entry entries_[most_entries]{};                ///< the first count_ are in use
   std::size_t count_ = 0;                        ///< the number of entries
-  fallback fallback_policy_ = fallback::refuse;  ///< for names without an entry
+  fallback fallback_policy_ = fallback::refuse;  ///< what is done for names without an entry
 };
 
 namespace detail {

@@ -44,7 +44,7 @@ struct reshape_walk {
   char letter = 'a';        ///< the letter of the next factor
 
   constexpr char next_letter() { return letter > 'z' ? '_' : letter++; }  ///< of the next new factor; '_' after 'z'
-  constexpr std::size_t new_factor(std::size_t size, factor_kind kind) {  ///< in the current group; returns its number
+  constexpr std::size_t new_factor(std::size_t size, factor_kind kind) {  ///< adds it to the current group
     const std::size_t f = made_rule.add_factor(size, next_letter(), kind);
     made_rule.factors[f].merged_group = groups;
     return f;

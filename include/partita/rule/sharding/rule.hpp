@@ -179,7 +179,7 @@ struct rule {
     r.set_name(name);
     return r;
   }
-  constexpr void set_name(const char* name) {  ///< of the operation; cut after most_letters characters
+  constexpr void set_name(const char* name) {  ///< names the operation; cut after most_letters characters
     for (char& letter : letters_of_name) letter = '\0';
     for (std::size_t k = 0; name[k] != '\0' && k < most_letters; ++k) letters_of_name[k] = name[k];
   }
@@ -256,7 +256,7 @@ struct rule {
 
  private:
   template <class = void>
-  [[noreturn]] static constexpr void throw_too_many_dimensions() {  ///< for more than most_dimensions_in_all
+  [[noreturn]] static constexpr void throw_too_many_dimensions() {  ///< if more than most_dimensions_in_all
     throw shape_error(text("partita::rule: requires at most ")
                       << most_dimensions_in_all << " different dimensions in all; split the operation");
   }
@@ -270,7 +270,7 @@ struct rule {
     }
     return true;
   }
-  constexpr rule change_kind(const char* letters, factor_kind kind) const {  ///< of the factors with these letters
+  constexpr rule change_kind(const char* letters, factor_kind kind) const {  ///< a copy, for factors with these letters
     rule r = *this;
     for (; *letters != '\0'; ++letters) r.factors[r.number(*letters)].kind = kind;
     return r;

@@ -42,7 +42,7 @@ struct sharding {
   std::uint16_t must_replicate = 0;  ///< one bit per axis over which the tensor must stay replicated
   std::uint16_t reduced_over = 0;    ///< one bit per axis over which the value is replicated and its cotangent partial
 
-  constexpr sharding() = default;  ///< of a scalar, on no mesh
+  constexpr sharding() = default;  ///< of a scalar, on a mesh without axes
   constexpr sharding(const mesh& m, std::size_t rank) : on(m), dimensions(static_cast<std::uint8_t>(rank)) {
     if (rank > most_dimensions)
       throw shape_error(text("partita::sharding: requires at most ")

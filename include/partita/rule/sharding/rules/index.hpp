@@ -210,8 +210,7 @@ constexpr operation one_hot(std::size_t classes) { return {"one_hot", &detail::o
 constexpr operation embedding(bool keep_rows_whole = false) {
   return {"embedding", &detail::embedding_rule, {.x = keep_rows_whole}};
 }
-/// The vocabulary-parallel lookup, with the table as first operand: each worker has a part of the rows, which starts at
-/// any row.
+/// The vocabulary-parallel lookup, table first: each worker has a part of the rows, which starts at any row.
 inline constexpr operation vocabulary_embedding{"vocabulary_embedding", &detail::embedding_rule, {.y = true}};
 
 }  // namespace rules

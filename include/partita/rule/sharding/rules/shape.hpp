@@ -8,7 +8,7 @@
 namespace partita {
 namespace detail {
 
-constexpr rule reshape_to_rule(const shape_span& shapes, const attributes& with) {  ///< to the extents `with.sizes`
+constexpr rule reshape_to_rule(const shape_span& shapes, const attributes& with) {  ///< reshapes to `with.sizes`
   require_operands(shapes, 1, 1, "reshape");
   return reshape_rule(shapes[0], reshaped(shapes[0], with.sizes));
 }
