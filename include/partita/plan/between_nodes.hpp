@@ -18,20 +18,20 @@ enum class block_route {
 
 /// The cost of messages between two nodes, in seconds. The default values were measured with MPI on links of 80 Gbit/s.
 struct link_cost {
-  double latency = 10e-6, seconds_per_message = 1e-6, seconds_per_byte = 1e-10;
+  double latency = 10e-6, seconds_per_message = 1e-6, seconds_per_byte = 1e-10;  ///< latency: once for each round
   /// The time of one message of this many bytes, without the latency.
   constexpr double message_seconds(double bytes) const { return seconds_per_message + bytes * seconds_per_byte; }
 };
 
 /// What one member of a group sends and receives: the elements, and the number of messages in both directions together.
 struct block_traffic {
-  std::size_t sent_elements = 0, received_elements = 0, messages = 0;
+  std::size_t sent_elements = 0, received_elements = 0, messages = 0;  ///< messages: in both directions
 };
 
 /// The algorithms for broadcasting a block of `bytes` bytes, or for summing such blocks, among `members` workers.
 struct block_routes {
-  std::size_t members = 1, bytes = 0;
-  link_cost link{};  ///< the cost of messages between the members
+  std::size_t members = 1, bytes = 0;  ///< bytes: of one worker's block
+  link_cost link{};                    ///< the cost of messages between the members
 
   /// The number of rounds of messages of the binomial tree.
   constexpr std::size_t rounds() const {
@@ -52,7 +52,7 @@ struct block_routes {
     return balanced_part(n, pieces, k);
   }
 
-  /// The estimated time of a broadcast, of a sum on one member, and of a sum on all members, by an algorithm.
+  /// The estimated time, in seconds, of a broadcast from the first member to all members by an algorithm.
   constexpr double seconds_of_broadcast(block_route route) const {
     switch (route) {
       case block_route::along_tree:
@@ -64,8 +64,8 @@ struct block_routes {
                as_double(bytes) * link.seconds_per_byte * (1 + as_double(members - 2) / as_double(piece_count()));
     }
   }
-  constexpr double seconds_of_sum(block_route route) const { return seconds_of_broadcast(route); }
-  constexpr double seconds_of_sum_to_all(block_route route) const {
+  constexpr double seconds_of_sum(block_route route) const { return seconds_of_broadcast(route); }  ///< on one member
+  constexpr double seconds_of_sum_to_all(block_route route) const {  ///< the estimated time of a sum on all members
     switch (route) {
       case block_route::along_tree:
         return 2 * seconds_of_broadcast(route);
@@ -115,13 +115,14 @@ struct block_routes {
   static constexpr std::size_t exchanged_piece = std::size_t{256} << 10;
 
  private:
-  /// The traffic of a member along the tree, and by whole blocks; is_outgoing: from the root, else to the root.
+  /// The traffic of a member along the tree; is_outgoing: from the root, else to the root.
   constexpr block_traffic tree_traffic(std::size_t member, std::size_t n, bool is_outgoing) const {
     std::size_t below = 0;
     binomial_tree{members}.for_each_child(member, [&](std::size_t) { ++below; });
     const std::size_t above = member == 0 ? 0 : 1;
     return {(is_outgoing ? below : above) * n, (is_outgoing ? above : below) * n, below + above};
   }
+  /// The traffic of a member if whole blocks are sent directly; is_outgoing: from the root, else to the root.
   constexpr block_traffic direct_traffic(std::size_t member, std::size_t n, bool is_outgoing) const {
     const std::size_t blocks = member == 0 ? members - 1 : 1;
     return is_outgoing == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
@@ -144,8 +145,8 @@ struct block_routes {
 /// The traffic from the workers of one node to those of another node: the number of senders, of receivers and of pairs,
 /// and the total bytes.
 struct node_traffic {
-  std::size_t senders = 0, receivers = 0, worker_pairs = 0, bytes = 0;
-  link_cost link{};  ///< the cost of messages between the nodes
+  std::size_t senders = 0, receivers = 0, worker_pairs = 0, bytes = 0;  ///< worker_pairs: that exchange a box
+  link_cost link{};                                                     ///< the cost of messages between the nodes
 
   /// The number of joint messages from one node to the other, each of which carries boxes of several pairs of workers;
   /// it is 0 if one message for each pair of workers costs less. Joint messages cost a short wait for each sender and

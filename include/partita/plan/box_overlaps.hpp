@@ -23,7 +23,7 @@ struct worker_box {
   /// number of copies. The default is the id of the worker that wants the box. Copies are numbered in the order of
   /// their own `replica`, and then of worker ids.
   std::size_t replica = by_worker;
-  static constexpr std::size_t by_worker = ~std::size_t{0};
+  static constexpr std::size_t by_worker = ~std::size_t{0};  ///< the id of the worker that wants the box
 
   /// Whether two boxes have the same indices and belong to the same summand.
   friend bool operator==(const worker_box& a, const worker_box& b) {
@@ -43,7 +43,7 @@ struct box_overlap {
 /// Requires: two lists of equal length.
 class box_overlaps {
  public:
-  PARTITA_DECL box_overlaps(std::vector<worker_box> held, std::vector<worker_box> wanted);
+  PARTITA_DECL box_overlaps(std::vector<worker_box> held, std::vector<worker_box> wanted);  ///< both by worker id
 
   /// Makes workers receive from copies on their own node, if the node has copies. If the node has no copy, and several
   /// of its workers want the same part of a box, one of them receives the part and passes it on to the others.
@@ -62,7 +62,7 @@ class box_overlaps {
  private:
   /// The workers holders_[first], …, holders_[end - 1], which hold equal boxes.
   struct range {
-    std::size_t first = 0, end = 0;
+    std::size_t first = 0, end = 0;  ///< positions in holders_; `end` is one past the last
   };
   /// Returns whether two boxes intersect, and writes the intersection to `where`.
   PARTITA_DECL static bool intersect(const worker_box& a, const worker_box& b, short_list<interval>& where);

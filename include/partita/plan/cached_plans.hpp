@@ -13,7 +13,7 @@ namespace partita::detail {
 template <class Plan, std::size_t Most = 32>
 class plan_cache {
  public:
-  static constexpr std::size_t max_plans = Most;
+  static constexpr std::size_t max_plans = Most;  ///< the capacity of the cache
 
   /// The first plan for which is_match(plan) holds, which becomes the last used plan; null if there is no such plan.
   template <class Fits>
@@ -83,7 +83,7 @@ class plan_cache {
   std::size_t plans_made() const { return plans_made_; }
 
  private:
-  std::vector<Plan> plans_;
+  std::vector<Plan> plans_;              ///< a plan's index is also its bit in a set of plans
   std::vector<std::uint64_t> last_use_;  ///< for each plan, the number of its last use
   std::uint64_t use_count_ = 0;          ///< the number of uses of all plans so far
   std::size_t plans_made_ = 0;           ///< the number of plans that were ever added

@@ -13,14 +13,14 @@ namespace partita {
 /// Why axis `axis` shards dimension `dimension` of the value `of`: it was annotated, or the operation `operation`
 /// propagated it from the value `from`.
 struct cut_origin {
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
-  std::uint32_t of = 0;                  ///< the value whose dimension the axis shards
-  std::uint8_t dimension = 0, axis = 0;  ///< the sharded dimension, and the mesh axis that shards it
-  std::uint32_t operation = none;        ///< the operation that propagated the axis; `none` for an annotation
-  std::uint8_t factor = 0;               ///< the number of the factor, in the rule of the operation
-  std::uint32_t from = 0;                ///< the value from which the axis was propagated
-  std::uint8_t from_dimension = 0;       ///< the dimension of that value from which the axis was propagated
-  std::uint32_t next_origin = none;      ///< the index of the next origin of the same value
+  static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no operation, or no further origin
+  std::uint32_t of = 0;                                     ///< the value whose dimension the axis shards
+  std::uint8_t dimension = 0, axis = 0;                     ///< the sharded dimension, and the mesh axis that shards it
+  std::uint32_t operation = none;    ///< the operation that propagated the axis; `none` for an annotation
+  std::uint8_t factor = 0;           ///< the number of the factor, in the rule of the operation
+  std::uint32_t from = 0;            ///< the value from which the axis was propagated
+  std::uint8_t from_dimension = 0;   ///< the dimension of that value from which the axis was propagated
+  std::uint32_t next_origin = none;  ///< the index of the next origin of the same value
   friend constexpr bool operator==(const cut_origin&, const cut_origin&) = default;
 };
 

@@ -16,25 +16,25 @@ namespace partita {
 
 /// A half-open range of indices along one dimension: start <= i < stop.
 struct interval {
-  std::size_t start = 0, stop = 0;
+  std::size_t start = 0, stop = 0;  ///< the first index, and one past the last
 
   constexpr std::size_t size() const { return stop > start ? stop - start : 0; }
-  constexpr std::uint64_t fingerprint() const { return hasher().mix(start).mix(stop).value(); }
+  constexpr std::uint64_t fingerprint() const { return hasher().mix(start).mix(stop).value(); }  ///< a hash of both
   friend constexpr bool operator==(const interval&, const interval&) = default;
 };
 
 namespace detail {
 
-constexpr void require_parts(std::size_t n, std::size_t p) {
+constexpr void require_parts(std::size_t n, std::size_t p) {  ///< throws a shape_error unless p > 0
   if (p == 0)
     throw shape_error(text("partita::cut: requires at least one part, got ")
                       << n << " indices over 0 parts; a partition has at least one worker along each dimension");
 }
-constexpr void require_part(std::size_t k, std::size_t p) {
+constexpr void require_part(std::size_t k, std::size_t p) {  ///< throws a shape_error unless k < p
   if (k >= p)
     throw shape_error(text("partita::cut: requires a part below the number of parts ") << p << ", got part " << k);
 }
-constexpr void require_range(std::size_t start, std::size_t stop, std::size_t n) {
+constexpr void require_range(std::size_t start, std::size_t stop, std::size_t n) {  ///< requires start <= stop <= n
   if (stop > n || start > stop)
     throw shape_error(text("partita::cut: requires a range of the ")
                       << n << " indices that are cut, got [" << start << ", " << stop << ")");
@@ -63,7 +63,7 @@ constexpr std::size_t balanced_owner(std::size_t n, std::size_t p, std::size_t i
 /// range outside of the distribution.
 class cut {
  public:
-  enum class kind { balanced, explicit_sizes, block_cyclic };
+  enum class kind { balanced, explicit_sizes, block_cyclic };  ///< sizes that differ by <= 1; given sizes; round-robin
 
   /// Makes a cut of n indices over p parts whose sizes differ by at most one.
   static cut balanced(std::size_t n, std::size_t p) { return cut(kind::balanced, n, p, 0); }
@@ -150,6 +150,7 @@ class cut {
   friend bool operator==(const cut&, const cut&) = default;
 
  private:
+  /// Makes a cut without `starts_`; `block` is 0 unless the cut is block-cyclic. Requires p > 0 [shape_error].
   cut(kind how, std::size_t n, std::size_t p, std::size_t block) : kind_(how), n_(n), p_(p), width_(block) {
     detail::require_parts(n, p);
   }
@@ -159,7 +160,7 @@ class cut {
   /// The last part that starts at or before index i and is not empty (an empty part starts where the next part does).
   PARTITA_DECL std::size_t find_last_start(std::size_t i) const;
 
-  kind kind_;
+  kind kind_;                        ///< how the indices are distributed
   std::size_t n_, p_, width_;        ///< indices, parts, and indices per block of a block-cyclic cut
   std::vector<std::size_t> starts_;  ///< for explicit sizes: the first index of each part, and n
 };

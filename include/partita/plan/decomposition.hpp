@@ -114,7 +114,7 @@ struct decomposition {
     return place(index_from<Rank>(i));
   }
 
-  std::uint64_t fingerprint() const { return hasher().mix(cuts).value(); }
+  std::uint64_t fingerprint() const { return hasher().mix(cuts).value(); }  ///< equal for equal decompositions
   friend bool operator==(const decomposition&, const decomposition&) = default;
 
  private:
@@ -126,7 +126,7 @@ struct decomposition {
 
 template <class... Cut>
   requires(std::is_same_v<Cut, cut> && ...)
-decomposition(const Cut&...) -> decomposition<sizeof...(Cut)>;
+decomposition(const Cut&...) -> decomposition<sizeof...(Cut)>;  ///< the rank is the number of cuts
 template <std::size_t Rank>
 decomposition(const std::array<cut, Rank>&) -> decomposition<Rank>;
 

@@ -66,6 +66,7 @@ operand_route plan_operand(const grid<Own>& src, const shape_list& operand, cons
 
 namespace detail {
 
+/// Writes global extents and their partition, as in `extents [6] over [4]`.
 template <class Text>
 void write_partitioned_extents(Text& out, const shape_list& extents, const shape_list& partition) {
   const auto write = [&out](const shape_list& shape) {

@@ -15,12 +15,12 @@ namespace detail {
 /// A number for each dimension: an array, or a list if the rank is known at run time only.
 template <std::size_t Rank>
 struct numbers_per_dimension {
-  using type = std::array<std::size_t, Rank>;
+  using type = std::array<std::size_t, Rank>;                     ///< one number for each dimension
   static constexpr type in_order() { return same_axes<Rank>(); }  ///< The dimensions in their order.
 };
 template <>
 struct numbers_per_dimension<dynamic> {
-  using type = shape_list;
+  using type = shape_list;  ///< one number for each dimension
   static constexpr type in_order() { return {}; }
 };
 
@@ -30,7 +30,7 @@ struct numbers_per_dimension<dynamic> {
 /// along the block's dimensions; the stride along the last dimension is 1.
 template <std::size_t Rank>
 struct place_in_block {
-  std::size_t offset = 0;  ///< of the first element of the box, in elements from the start of the block
+  std::size_t offset = 0;  ///< the distance of the box's first element from the start of the block, in elements
   std::array<std::size_t, Rank == 0 ? 0 : Rank - 1> steps{};  ///< the strides but the last, in elements
 
   /// The position of a box that starts at index `at` of a block of this shape.
@@ -44,7 +44,7 @@ struct place_in_block {
     }
     return place;
   }
-  constexpr std::array<std::ptrdiff_t, Rank> strides() const {
+  constexpr std::array<std::ptrdiff_t, Rank> strides() const {  ///< in elements; the last is 1
     std::array<std::ptrdiff_t, Rank> all{};
     for (std::size_t d = 0; d < Rank; ++d) all[d] = d + 1 < Rank ? static_cast<std::ptrdiff_t>(steps[d]) : 1;
     return all;
@@ -54,7 +54,7 @@ struct place_in_block {
 /// The position of a box in another worker's block whose rank is known at run time only; all strides are listed.
 template <>
 struct place_in_block<dynamic> {
-  std::size_t offset = 0;              ///< of the first element of the box, in elements from the start of the block
+  std::size_t offset = 0;              ///< the distance of the box's first element from the block's start, in elements
   short_list<std::ptrdiff_t> steps{};  ///< the strides, in elements
 
   static constexpr place_in_block of(const shape_list& at, const shape_list& shape) {
@@ -67,7 +67,7 @@ struct place_in_block<dynamic> {
     }
     return place;
   }
-  constexpr const short_list<std::ptrdiff_t>& strides() const { return steps; }
+  constexpr const short_list<std::ptrdiff_t>& strides() const { return steps; }  ///< in elements
   friend constexpr bool operator==(const place_in_block&, const place_in_block&) = default;
 };
 
@@ -99,7 +99,7 @@ struct kept_box {
 /// permuted.
 template <std::size_t Rank>
 struct exchange_plan {
-  using numbers_by_dimension = typename detail::numbers_per_dimension<Rank>::type;
+  using numbers_by_dimension = typename detail::numbers_per_dimension<Rank>::type;  ///< one number for each dimension
 
   std::size_t worker = 0;               ///< the worker whose plan this is
   numbers_by_dimension extents{};       ///< the extents of the global tensor; of the source, if dimensions are permuted
@@ -130,11 +130,11 @@ struct exchange_plan {
   /// The numbers of peers that this worker sends to, and receives from; each peer takes one message. Joint messages
   /// between nodes are counted in node_messages.
   std::size_t messages_sent() const { return peers(sends); }
-  std::size_t messages_received() const { return peers(receives); }
+  std::size_t messages_received() const { return peers(receives); }  ///< the number of peers that send to it
   /// The numbers of elements that this worker sends to others, receives from others, and keeps.
   std::size_t elements_sent() const { return elements(sends); }
-  std::size_t elements_received() const { return elements(receives); }
-  std::size_t elements_kept() const { return elements(kept); }
+  std::size_t elements_received() const { return elements(receives); }  ///< from other workers
+  std::size_t elements_kept() const { return elements(kept); }          ///< that stay on this worker
   /// Whether no element leaves or arrives, so that the worker only copies its own block.
   bool identity() const {
     return sends.empty() && receives.empty() && axes == detail::numbers_per_dimension<Rank>::in_order() &&
@@ -144,13 +144,13 @@ struct exchange_plan {
   friend bool operator==(const exchange_plan&, const exchange_plan&) = default;
 
  private:
-  static std::size_t peers(const std::vector<transfer<Rank>>& moves) {
+  static std::size_t peers(const std::vector<transfer<Rank>>& moves) {  ///< the number of peers; grouped by peer
     std::size_t n = 0;
     for (std::size_t k = 0; k < moves.size(); ++k) n += k == 0 || moves[k].worker != moves[k - 1].worker ? 1U : 0U;
     return n;
   }
   template <class Moves>
-  static std::size_t elements(const Moves& moves) {
+  static std::size_t elements(const Moves& moves) {  ///< the elements of all boxes
     std::size_t n = 0;
     for (const auto& move : moves) n += move.where.volume();
     return n;

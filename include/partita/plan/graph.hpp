@@ -20,7 +20,7 @@ struct value {
 struct operation_results {
   std::uint32_t first = 0, count = 1;                   ///< the number of the first result's value, and of results
   constexpr operator value() const { return {first}; }  // NOLINT: most operations have one result
-  constexpr std::size_t size() const { return count; }
+  constexpr std::size_t size() const { return count; }  ///< the number of results
   constexpr value operator[](std::size_t j) const { return {first + static_cast<std::uint32_t>(j)}; }
 };
 using applied PARTITA_FORMER_NAME("use operation_results") = operation_results;
@@ -34,25 +34,24 @@ class basic_graph {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   using label = basic_text<Letters>;  ///< the name of a value or of an operation
 
-  struct tensor {
-    shape_list shape{};  ///< the global extents
-    label name{};
+  struct tensor {                     ///< a value of the program
+    shape_list shape{};               ///< the global extents
+    label name{};                     ///< the name of the value; a result has that of its operation
     std::uint32_t producer = none;    ///< the operation that makes the value, or `none` for an input
     std::uint32_t annotation = none;  ///< an index in `annotations()`
     bool is_parameter = false;        ///< whether the gradient of the value is wanted
     bool is_complex = false;          ///< whether an element is a pair of real numbers
   };
-  struct node {
-    rule how{};  ///< the rule of the operation, bound to the shapes
-    label name{};
+  struct node {                                                 ///< an operation of the program
+    rule how{};                                                 ///< the rule of the operation, bound to the shapes
+    label name{};                                               ///< the given name, else that of the rule
     std::uint32_t first_operand = 0;                            ///< an index in `operand_values`
     std::uint32_t operands = 0, first_result = 0, results = 0;  ///< counts, and the first result's value number
-    /// The description of the communication that the operation itself performs, or null. The object must outlive the
-    /// graph.
+    /// The communication that the operation itself performs, or null. The object must outlive the graph.
     const operation_window* window = nullptr;
   };
 
-  explicit basic_graph(const mesh& m) : mesh_(m) {}
+  explicit basic_graph(const mesh& m) : mesh_(m) {}  ///< an empty program, to be sharded on m
 
   const mesh& on() const { return mesh_; }                  ///< The mesh on which the program is sharded.
   std::size_t values() const { return tensors_.size(); }    ///< The number of values.
@@ -80,7 +79,7 @@ class basic_graph {
     const std::uint32_t a = tensors_[v.number].annotation;
     return a == none ? nullptr : &annotations_[a];
   }
-  const std::vector<sharding>& annotations() const { return annotations_; }
+  const std::vector<sharding>& annotations() const { return annotations_; }  ///< indexed by tensor::annotation
 
   /// Adds an input of the program.
   value input(const shape_list& shape, const char* name = "") {
@@ -133,6 +132,7 @@ class basic_graph {
     nodes_.back().window = window;
     return made;
   }
+  /// Applies an operation that makes its rule from the shapes of its operands.
   template <class Operation>
     requires requires(const Operation& op, const shape_span& shapes) { rule(op(shapes)); }
   operation_results apply(const Operation& op, std::initializer_list<value> operands, const char* name = "") {
@@ -167,11 +167,11 @@ class basic_graph {
     return v;
   }
 
-  mesh mesh_;
+  mesh mesh_;                          ///< the mesh on which the program is sharded
   std::vector<tensor> tensors_;        ///< indexed by value number
   std::vector<node> nodes_;            ///< the operations, in the order of their application
   std::vector<value> operand_values_;  ///< the operands of all operations, one after another
-  std::vector<sharding> annotations_;
+  std::vector<sharding> annotations_;  ///< indexed by tensor::annotation
 };
 
 using graph = basic_graph<31>;  ///< The usual type of a program.

@@ -51,10 +51,10 @@ class grid {
   /// Constructs a grid of the workers with the lowest ids.
   explicit grid(const Extents& extents) : grid(extents, partita::workers(0, required_workers(extents.array()))) {}
 
-  const Extents& extents() const { return extents_; }
-  std::array<std::size_t, rank()> shape() const { return extents_.array(); }
-  const partita::workers& workers() const { return workers_; }
-  std::size_t size() const { return workers_.size(); }  ///< The number of workers.
+  const Extents& extents() const { return extents_; }  ///< the number of workers along each dimension
+  std::array<std::size_t, rank()> shape() const { return extents_.array(); }  ///< the extents as an array
+  const partita::workers& workers() const { return workers_; }                ///< in C order of their positions
+  std::size_t size() const { return workers_.size(); }                        ///< The number of workers.
 
   /// The id of the worker at a position, which must be inside the extents [partition_error].
   template <class Index = partita::index<0>>  // so that {} can be passed
@@ -73,7 +73,7 @@ class grid {
   }
   /// The place of a worker in C order, or `size()` for a worker that is not in the grid.
   std::size_t place(std::size_t worker) const { return workers_.find(worker); }
-  bool contains(std::size_t worker) const { return workers_.contains(worker); }
+  bool contains(std::size_t worker) const { return workers_.contains(worker); }  ///< whether a worker is in the grid
   /// The position with number `place` in C order. The number must be below size() [partition_error].
   partita::index<rank()> index(std::size_t place) const {
     if (place >= size())
@@ -103,8 +103,8 @@ class grid {
   }
 
  private:
-  Extents extents_;
-  partita::workers workers_;
+  Extents extents_;           ///< the number of workers along each dimension
+  partita::workers workers_;  ///< in C order of their positions
 };
 
 }  // namespace partita

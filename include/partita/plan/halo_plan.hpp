@@ -121,7 +121,7 @@ template <class Extents>
 struct windows_of_grid {
   const grid<Extents>* worker_grid;  ///< the workers that need windows
 
-  bool needs_window(std::size_t worker) const { return worker_grid->contains(worker); }
+  bool needs_window(std::size_t worker) const { return worker_grid->contains(worker); }  ///< whether it is in the grid
   /// The position of a worker in the grid: for each dimension, the part whose window it needs.
   index<Extents::rank()> parts(std::size_t worker) const { return worker_grid->index(worker_grid->place(worker)); }
   /// Calls f(worker) for the worker at a position.

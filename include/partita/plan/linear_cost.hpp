@@ -14,7 +14,7 @@ namespace partita {
 /// The size of the problem y = x W^T + b, independent of the distribution of x, W and y.
 struct linear_problem {
   std::size_t batch = 0;  ///< the number of rows of x: the product of all extents but the last
-  std::size_t in_features = 0, out_features = 0, element_bytes = 4;  ///< of the global W; the bytes of an element
+  std::size_t in_features = 0, out_features = 0, element_bytes = 4;  ///< of x; of y; the bytes of an element
   bool bias = true;                                                  ///< whether the layer adds a bias
 };
 
@@ -102,10 +102,10 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
 /// The speed of a machine, to compare arithmetic with communication. The default values are typical orders of magnitude
 /// of one core and of a network.
 struct linear_machine {
-  double flops_per_second = 1e11, bytes_per_second = 5e9, seconds_per_message = 2e-6;
+  double flops_per_second = 1e11, bytes_per_second = 5e9, seconds_per_message = 2e-6;  ///< of one worker
   std::size_t memory = ~std::size_t{0};  ///< the memory of each worker for the layer, in bytes
 
-  constexpr double seconds(const linear_cost& cost) const {
+  constexpr double seconds(const linear_cost& cost) const {  ///< the estimated time of a worker with this cost
     return static_cast<double>(cost.flops) / flops_per_second +
            static_cast<double>(cost.sent_bytes + cost.received_bytes) / bytes_per_second +
            static_cast<double>(cost.messages) * seconds_per_message;

@@ -21,8 +21,7 @@ class members_by_node {
   /// The member that represents a member on a node (itself on its own node): local rank k of c members is paired with
   /// local rank ⌊k·d/c⌋ of a node with d members, so that the work is balanced.
   PARTITA_DECL std::size_t representative(std::size_t member, std::size_t node) const;
-  /// The index, among n workers of another node, of the worker that is paired with member k by the rule of
-  /// `representative`.
+  /// The index, among n workers of another node, of the worker that `representative` would pair with member k.
   std::size_t peer_index(std::size_t k, std::size_t n) const { return ranks_[k] * n / members_[nodes_[k]].size(); }
 
  private:

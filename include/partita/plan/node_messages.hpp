@@ -31,7 +31,7 @@ struct node_messages {
   std::vector<crossing_box> boxes;     ///< in the order of the messages, without empty boxes
   std::vector<node_message> messages;  ///< for one other node after another
 
-  node_messages() = default;
+  node_messages() = default;  ///< no messages
   /// `all` are the boxes of the workers of node `own_node` in one direction, plan by plan, those of each plan in
   /// ascending order of the peers; node_of(worker) is the number of a worker's node. If messages are not joined, each
   /// pair of workers has its own message.
@@ -77,7 +77,7 @@ struct node_messages {
 
   /// The number of messages that a worker posts, and the boxes and elements in these messages.
   struct posted_counts {
-    std::size_t messages = 0, boxes = 0, elements = 0;
+    std::size_t messages = 0, boxes = 0, elements = 0;  ///< boxes, elements: in these messages
     friend bool operator==(const posted_counts&, const posted_counts&) = default;
   };
   PARTITA_DECL posted_counts count_posted(std::size_t worker) const;  ///< Counts the messages of a worker.

@@ -47,7 +47,7 @@ struct operation_window {
   tensor_set of = 0;             ///< the tensors whose dimensions are sharded together, operands first
   std::uint32_t dimensions = 0;  ///< the dimensions that are sharded together, as bits
 
-  operation_window(tensor_set tensors, std::uint32_t along) : of(tensors), dimensions(along) {}
+  operation_window(tensor_set tensors, std::uint32_t along) : of(tensors), dimensions(along) {}  ///< along: as bits
   virtual ~operation_window() = default;
 
   /// How many elements of an operand, in how many messages, the worker at `place` of the mesh receives, for tensors of

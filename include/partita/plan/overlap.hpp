@@ -55,9 +55,9 @@ constexpr index<Rank> index_of_middle_part() {
 /// of the other side's block.
 template <std::size_t Rank>
 struct block_overlap {
-  box<Rank> where{};                   ///< the global indices
-  index<Rank> start{}, other_start{};  ///< the positions of the overlap in both blocks
-  std::array<std::size_t, Rank> other_shape{};
+  box<Rank> where{};                            ///< the global indices
+  index<Rank> start{}, other_start{};           ///< the positions of the overlap in both blocks
+  std::array<std::size_t, Rank> other_shape{};  ///< the shape of the other side's block
 };
 
 /// Nested loops over the overlaps of dimensions D, D + 1, …, which compute for each box only what differs from the box

@@ -16,15 +16,15 @@ enum class pipeline_pass : std::uint8_t {
   backward,  ///< computes the cotangent of the input, and of the weights unless `weights` passes do
   weights    ///< computes the gradients of the stage's weights
 };
-constexpr const char* name_of(pipeline_pass pass) {
+constexpr const char* name_of(pipeline_pass pass) {  ///< the enumerator as text
   constexpr const char* names[] = {"forward", "backward", "weights"};
   return names[static_cast<std::size_t>(pass)];
 }
 
 /// A task of a pipeline: one pass of one stage for one micro-batch.
 struct pipeline_task {
-  pipeline_pass pass = pipeline_pass::forward;
-  std::uint32_t stage = 0, micro_batch = 0;  ///< both counted from 0
+  pipeline_pass pass = pipeline_pass::forward;  ///< what the task computes
+  std::uint32_t stage = 0, micro_batch = 0;     ///< both counted from 0
 
   friend bool operator==(const pipeline_task&, const pipeline_task&) = default;
 };
@@ -42,7 +42,7 @@ struct pipeline_shape {
   std::vector<std::uint32_t> group_of{};  ///< the group of workers of each stage
   std::uint32_t micro_batches = 1;        ///< the number of micro-batches of a step
 
-  std::uint32_t stages() const { return static_cast<std::uint32_t>(group_of.size()); }  ///< Their number.
+  std::uint32_t stages() const { return static_cast<std::uint32_t>(group_of.size()); }  ///< The number of stages.
   PARTITA_DECL std::uint32_t groups() const;  ///< The number of groups of workers.
   /// A number for each task of the pipeline, below `task_count()`.
   std::size_t number(const pipeline_task& one) const {
@@ -72,9 +72,9 @@ PARTITA_DECL pipeline_tasks tasks_of(pipeline_order order, const pipeline_shape&
 
 /// A task with its group and its start and end times.
 struct simulated_task {
-  pipeline_task task{};
+  pipeline_task task{};        ///< the task that was executed
   std::uint32_t group = 0;     ///< the group of workers that executes the task
-  double from = 0, until = 0;  ///< in seconds since the run began
+  double from = 0, until = 0;  ///< its start and end, in seconds since the run began
 };
 /// A simulated run of a pipeline: the tasks in the order in which they begin.
 struct pipeline_run {

@@ -18,32 +18,34 @@ class placed_mesh {
   /// A mesh on the first workers of a world.
   explicit placed_mesh(const partita::mesh& m) : placed_mesh(m, partita::workers(0, m.size())) {}
 
-  using row = std::initializer_list<std::size_t>;
+  using row = std::initializer_list<std::size_t>;  ///< the ids of the workers along one axis
   /// A mesh from worker ids arranged along the axes: of_ids({{4, 5}, {6, 7}}, "data", "model"). Rows of different
   /// lengths are a partition_error.
   static placed_mesh of_ids(row ids, const char* name) {
     return {partita::mesh(axis(name, ids.size())), partita::workers(ids)};
   }
+  /// The same for two axes: one row of ids for each index of the major axis.
   PARTITA_DECL static placed_mesh of_ids(std::initializer_list<row> ids, const char* major, const char* minor);
   PARTITA_DECL static placed_mesh of_ids(std::initializer_list<std::initializer_list<row>> ids, const char* major,
                                          const char* middle, const char* minor);
 
-  const partita::mesh& mesh() const { return mesh_; }
-  const partita::workers& workers() const { return workers_; }
-  std::size_t size() const { return workers_.size(); }  ///< The number of workers.
-  /// The id of the worker at a place, and the place of a worker (`size()` for a worker that is not on the mesh).
+  const partita::mesh& mesh() const { return mesh_; }           ///< the axes, without ids
+  const partita::workers& workers() const { return workers_; }  ///< in C order over the axes
+  std::size_t size() const { return workers_.size(); }          ///< The number of workers.
+  /// The id of the worker at a place. Requires a place below size() [partition_error].
   PARTITA_DECL std::size_t worker(std::size_t place) const;
-  std::size_t place(std::size_t worker) const { return workers_.find(worker); }
+  std::size_t place(std::size_t worker) const { return workers_.find(worker); }  ///< its place, or size()
 
   friend bool operator==(const placed_mesh&, const placed_mesh&) = default;
 
  private:
+  /// Throws the partition_error for rows of two different lengths.
   PARTITA_DECL [[noreturn]] static void reject_ragged_rows(std::size_t row_size, std::size_t other_size);
   /// Appends the ids of all rows to `all`, and returns the length of a row.
   PARTITA_DECL static std::size_t append_rows(std::vector<std::size_t>& all, std::initializer_list<row> rows);
 
-  partita::mesh mesh_;
-  partita::workers workers_;
+  partita::mesh mesh_;        ///< the axes
+  partita::workers workers_;  ///< the worker at each place
 };
 
 template <>

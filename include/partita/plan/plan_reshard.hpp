@@ -61,7 +61,7 @@ class reshard_planner {
       if (shape_[d] == dynamic) shape_[d] = 1;
   }
 
-  constexpr reshard_plan plan() const {
+  constexpr reshard_plan plan() const {  ///< the steps in order, each with its cost
     // 1. Find the target without the reductions that the reshard makes pending, and the axes that the reshard reduces.
     const auto &pending_before = src_.pending, &wanted = dst_.pending;
     sharding goal = dst_;

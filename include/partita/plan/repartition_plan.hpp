@@ -46,7 +46,7 @@ struct holders {
   const grid<Extents>* copies;  ///< the first of `count` grids
   std::size_t count;            ///< the number of grids
 
-  explicit holders(const grid<Extents>& one) : copies(&one), count(1) {}
+  explicit holders(const grid<Extents>& one) : copies(&one), count(1) {}  ///< a tensor without replicas
   explicit holders(const replicas<Extents>& all) : copies(all.copies.data()), count(all.copies.size()) {
     for (std::size_t c = 1; c < count; ++c)
       if (copies[c].shape() != copies[0].shape())

@@ -11,7 +11,7 @@ namespace partita {
 
 /// An exchange of a reshard: both shardings of one mesh, and the axes (as bits) whose summands are gathered.
 struct reshard_exchange {
-  sharding from{}, to{};      ///< before and after the exchange
+  sharding from{}, to{};      ///< the shardings before and after the exchange
   std::uint32_t reduced = 0;  ///< as bits, the axes whose summands are gathered and reduced
 
   /// The number of summands of each element that are gathered and reduced.
@@ -25,7 +25,7 @@ struct reshard_exchange {
 
 /// What one worker receives. A message has the cost of the slowest axis along which sender and receiver differ.
 struct received_share {
-  std::size_t elements = 0, messages = 0;
+  std::size_t elements = 0, messages = 0;   ///< received from other workers
   double seconds = 0, latency_seconds = 0;  ///< `latency_seconds`: the part of `seconds` for latencies
 };
 
@@ -110,7 +110,7 @@ class exchange_counter {
  private:
   /// A range of the source's parts, and how many of them overlap a part of the target.
   struct overlap_range {
-    std::size_t first = 0, end = 0, count = 0;
+    std::size_t first = 0, end = 0, count = 0;  ///< part numbers (`end`: past the last); how many overlap
   };
   /// One dimension of the tensor.
   struct dimension {
@@ -122,7 +122,7 @@ class exchange_counter {
   };
   /// The dimension that an axis shards before and after, and how far apart the part numbers of neighbours are there.
   struct axis_steps {
-    std::size_t from_dimension = 0, from_stride = 0, to_dimension = 0, to_stride = 0;
+    std::size_t from_dimension = 0, from_stride = 0, to_dimension = 0, to_stride = 0;  ///< strides: 0 for no dimension
   };
   /// The axes whose links have one speed.
   struct link_class {
@@ -189,7 +189,7 @@ class exchange_counter {
         dimensions_[d].source_part_sets_by_class.push_back(static_cast<std::vector<std::size_t>&&>(number_of));
       }
   }
-  constexpr static bool is_slower(const mesh_link& a, const mesh_link& b) {
+  constexpr static bool is_slower(const mesh_link& a, const mesh_link& b) {  ///< by seconds per byte, then by latency
     return a.seconds_per_byte != b.seconds_per_byte ? a.seconds_per_byte > b.seconds_per_byte : a.latency > b.latency;
   }
   /// Updates a worker's part numbers for a step of `coordinates` along axis a.
@@ -236,14 +236,14 @@ class exchange_counter {
     return out;
   }
 
-  const mesh& m_;
-  std::uint32_t reduced_axes_;  ///< as bits
-  double element_bytes_;
-  std::size_t summands_;  ///< the number of summands that are gathered
-  std::vector<dimension> dimensions_;
-  axis_steps steps_[most_axes]{};    ///< for each axis of the mesh
-  std::vector<std::size_t> axes_;    ///< the axes in use that have several workers
-  std::vector<link_class> classes_;  ///< the slowest links first
+  const mesh& m_;                      ///< the mesh of both shardings
+  std::uint32_t reduced_axes_;         ///< the axes whose summands are gathered, as bits
+  double element_bytes_;               ///< the bytes of an element
+  std::size_t summands_;               ///< the number of summands that are gathered
+  std::vector<dimension> dimensions_;  ///< the dimensions of the tensor
+  axis_steps steps_[most_axes]{};      ///< for each mesh axis, its dimensions and strides
+  std::vector<std::size_t> axes_;      ///< the axes in use that have several workers
+  std::vector<link_class> classes_;    ///< the slowest links first
 };
 
 }  // namespace detail

@@ -12,15 +12,15 @@ namespace partita {
 /// which each worker receives what it lacks from a worker that has it. The step is named after the collective that it
 /// replaces, if any.
 struct reshard_step {
-  enum class what : std::uint8_t {
-    slice,           ///< every worker keeps a part of its block: nothing moves
-    make_partial,    ///< a complete value becomes partial: nothing moves
-    all_gather,      ///< the minor axis of dimension `from` becomes replicated
-    all_to_all,      ///< the minor axis of dimension `from` becomes the minor axis of `to`
-    reduce_scatter,  ///< every worker receives all summands of its new block, and reduces them
-    all_reduce,      ///< the value becomes complete on all workers that hold its summands
-    permute,         ///< axes exchange their roles: every worker receives the whole block of another worker
-    exchange,        ///< any other change of the sharding
+  enum class what : std::uint8_t {  ///< the kind of a step, named after a collective
+    slice,                          ///< every worker keeps a part of its block: nothing moves
+    make_partial,                   ///< a complete value becomes partial: nothing moves
+    all_gather,                     ///< the minor axis of dimension `from` becomes replicated
+    all_to_all,                     ///< the minor axis of dimension `from` becomes the minor axis of `to`
+    reduce_scatter,                 ///< every worker receives all summands of its new block, and reduces them
+    all_reduce,                     ///< the value becomes complete on all workers that hold its summands
+    permute,   ///< axes exchange their roles: every worker receives the whole block of another worker
+    exchange,  ///< any other change of the sharding
   };
   static constexpr std::uint8_t none = 255;  ///< no axis, or no dimension
 
@@ -49,11 +49,11 @@ constexpr const char* name_of(reshard_step::what done) {
 
 /// The steps of a reshard in order, and their total cost.
 struct reshard_plan {
-  static constexpr std::size_t most_steps = 4 + most_axes;
-  bounded_list<reshard_step, most_steps> steps{};  ///< in the order of execution
+  static constexpr std::size_t most_steps = 4 + most_axes;  ///< the capacity of `steps`
+  bounded_list<reshard_step, most_steps> steps{};           ///< in the order of execution
 
   constexpr std::size_t size() const { return steps.size(); }  ///< The number of steps.
-  constexpr bool empty() const { return steps.empty(); }
+  constexpr bool empty() const { return steps.empty(); }       ///< whether nothing changes
   constexpr const reshard_step& operator[](std::size_t k) const { return steps[k]; }
   constexpr const reshard_step* begin() const { return steps.begin(); }
   constexpr const reshard_step* end() const { return steps.end(); }
@@ -71,10 +71,10 @@ struct reshard_plan {
  public:
   // These functions sum, over the steps, the number that each step has for its busiest or slowest worker, or the mean.
   constexpr std::size_t bytes() const { return sum(&reshard_step::bytes); }
-  constexpr std::size_t mean_bytes() const { return sum(&reshard_step::mean_bytes); }
-  constexpr std::size_t messages() const { return sum(&reshard_step::messages); }
-  constexpr double seconds() const { return sum(&reshard_step::seconds); }
-  constexpr double latency_seconds() const { return sum(&reshard_step::latency_seconds); }
+  constexpr std::size_t mean_bytes() const { return sum(&reshard_step::mean_bytes); }       ///< for an average worker
+  constexpr std::size_t messages() const { return sum(&reshard_step::messages); }           ///< of the busiest workers
+  constexpr double seconds() const { return sum(&reshard_step::seconds); }                  ///< of the slowest workers
+  constexpr double latency_seconds() const { return sum(&reshard_step::latency_seconds); }  ///< the part for latencies
   friend constexpr bool operator==(const reshard_plan&, const reshard_plan&) = default;
 };
 

@@ -18,7 +18,7 @@ struct found_annotation {
 /// One way to shard a program: the annotations of its inputs, the optimiser's states whose shardings differ from those
 /// of their parameters, and the cost of a step.
 struct search_candidate {
-  std::vector<found_annotation> annotations{}, states{};  ///< of inputs; of the optimiser's states
+  std::vector<found_annotation> annotations{}, states{};  ///< the shardings of inputs; of optimiser states
   step_cost cost{};                                       ///< the cost of a step
   bool is_found = false;                                  ///< whether there is such a candidate
 };
@@ -51,7 +51,7 @@ struct search_answer_of {
     for (const found_annotation& one : with.annotations) g.constrain(one.of, one.layout);
     return g;
   }
-  Graph annotated() const { return annotated(best); }
+  Graph annotated() const { return annotated(best); }  ///< with the annotations of `best`
   /// The sharding of the optimiser's state for each value, as `plan_step` expects it.
   std::vector<sharding> states(const completion_of<Graph>& done) const {
     std::vector<sharding> all = done.layouts;
@@ -59,7 +59,7 @@ struct search_answer_of {
     return all;
   }
 };
-using search_answer = search_answer_of<graph>;
+using search_answer = search_answer_of<graph>;  ///< the usual type of the result of a search
 
 /// Finds the shardings of a program's inputs and parameters that minimise the estimated time of a step, forward and
 /// (with parameters) backward, within a memory limit. The program's annotations are kept.

@@ -21,14 +21,14 @@ class move_costs {
                                            std::size_t element_bytes);
 
  private:
-  struct cost_entry {
+  struct cost_entry {          ///< a slot of the hash table
     std::uint64_t number = 0;  ///< the hash of the reshard; 0 for an empty slot
     move_cost cost{};          ///< its cost
   };
-  PARTITA_DECL cost_entry& find_hash_slot(std::uint64_t number);
+  PARTITA_DECL cost_entry& find_hash_slot(std::uint64_t number);  ///< the slot of a reshard, or an empty slot
 
-  const mesh& m_;
-  const step_model& model_;
+  const mesh& m_;                       ///< the mesh of the program
+  const step_model& model_;             ///< the model of a step's cost; its links are used
   std::vector<cost_entry> hash_slots_;  ///< an open-addressing hash table
   std::size_t entry_count_ = 0;         ///< the number of slots in use
 };
@@ -128,13 +128,13 @@ class search_judge {
     return all.value();
   }
 
-  const Graph& g_;         ///< the program without a candidate's annotations
-  Graph annotated_graph_;  ///< a copy of the graph, annotated anew for each candidate
-  const step_model& model_;
-  policy policy_;
-  std::size_t memory_limit_;            ///< in bytes
+  const Graph& g_;                      ///< the program without a candidate's annotations
+  Graph annotated_graph_;               ///< a copy of the graph, annotated anew for each candidate
+  const step_model& model_;             ///< the model of a step's cost
+  policy policy_;                       ///< the policy of completions
+  std::size_t memory_limit_;            ///< the memory of each worker, in bytes
   schedule_cost schedule_;              ///< the cost function of a schedule, or null
-  step_estimate<Graph> step_estimate_;  ///< of the program, for all candidates
+  step_estimate<Graph> step_estimate_;  ///< the properties of the program, for all candidates
   move_costs move_costs_;               ///< the costs of reshards that were planned
 };
 

@@ -23,7 +23,7 @@ struct layout_options {
 
 /// An input whose sharding the search chooses. Option 0 is no annotation: its sharding then follows from the program.
 struct search_choice {
-  value input{};
+  value input{};                                           ///< whose sharding is chosen
   std::vector<sharding> options{};                         ///< option k + 1 is options[k]
   std::size_t size() const { return options.size() + 1; }  ///< The number of options, with option 0.
 };
@@ -36,7 +36,7 @@ struct search_space {
   /// same operand of operations with equal rules. Each input is in one group; groups of several inputs come first.
   std::vector<std::vector<std::size_t>> groups{};
 
-  explicit search_space(const Graph& g) {
+  explicit search_space(const Graph& g) {  ///< lists the choices of program g
     for (std::uint32_t v = 0; v < g.values(); ++v) {
       const value one{v};
       if (g[one].producer != Graph::none || g.annotation(one) != nullptr || g[one].shape.empty()) continue;
@@ -69,9 +69,9 @@ struct search_space {
  private:
   /// The first operation that reads an input, and the input's number among the operands of the operation.
   struct first_use {
-    value input{};
-    std::uint32_t operation = Graph::none;
-    std::size_t operand = 0;
+    value input{};                          ///< the input that is read
+    std::uint32_t operation = Graph::none;  ///< the operation, or `none` if no operation reads it
+    std::size_t operand = 0;                ///< the input's number among the operands
     /// Whether two inputs may be in one group.
     bool is_interchangeable_with(const first_use& other, const Graph& g) const {
       if (input == other.input) return true;
@@ -81,7 +81,7 @@ struct search_space {
              g.operation(operation).name == g.operation(other.operation).name;
     }
   };
-  static first_use find_first_use(const Graph& g, value v) {
+  static first_use find_first_use(const Graph& g, value v) {  ///< the first use of v in program order
     for (std::uint32_t o = 0; o < g.operations(); ++o)
       for (std::size_t i = 0; i < g.operation(o).operands; ++i)
         if (g.operand(g.operation(o), i) == v) return {v, o, i};

@@ -41,7 +41,7 @@ struct step_cost {
   std::size_t received_bytes = 0;  ///< the number of bytes that a worker receives
   std::size_t movements = 0;       ///< the number of reshards, each of one step or more
   std::size_t peak = 0;            ///< the largest number of bytes that a worker holds
-  constexpr double seconds() const { return computing_seconds + moving_seconds - hidden_seconds; }
+  constexpr double seconds() const { return computing_seconds + moving_seconds - hidden_seconds; }  ///< of the step
   friend constexpr bool operator==(const step_cost&, const step_cost&) = default;
 };
 
@@ -49,7 +49,7 @@ struct step_cost {
 /// operation itself (`window`).
 struct step_event {
   enum class what : std::uint8_t { compute, move, update, window };  ///< window: an operation communicates itself
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::uint32_t none = ~std::uint32_t{0};           ///< no operation
 
   what kind = what::compute;       ///< the kind of the event
   bool backward = false;           ///< whether the event is in the backward pass

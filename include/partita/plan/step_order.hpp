@@ -11,7 +11,7 @@ namespace partita {
 
 /// A step of a program: the blocks that it reads and sets, and its estimated time.
 struct step_use {
-  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
+  static constexpr std::uint32_t nothing = ~std::uint32_t{0};  ///< no block, or no movement
 
   std::vector<std::uint32_t> reads{};  ///< the numbers of the blocks that the step reads
   std::uint32_t sets = nothing;        ///< the number of the block that the step sets
@@ -47,7 +47,7 @@ struct order_limits {
   std::size_t max_pending = 1;          ///< movements at one time; 1 with `ahead` = 0 gives the program's order
   std::size_t ahead = ~std::size_t{0};  ///< the most steps by which a step may precede an earlier one
 
-  static constexpr order_limits in_program_order() { return {1, 0}; }
+  static constexpr order_limits in_program_order() { return {1, 0}; }  ///< no step precedes an earlier one
   friend bool operator==(const order_limits&, const order_limits&) = default;
 };
 
@@ -63,9 +63,10 @@ PARTITA_DECL std::vector<ordered_step> order_steps(const std::vector<step_use>& 
 
 /// For each block, the positions in an order at which it is first set and last needed, or `never` if it is not set.
 struct block_lives {
-  static constexpr std::size_t never = ~std::size_t{0};
-  std::vector<std::size_t> first_set{}, last_use{};  ///< indexed by block number
+  static constexpr std::size_t never = ~std::size_t{0};  ///< the position for blocks that are not set
+  std::vector<std::size_t> first_set{}, last_use{};      ///< indexed by block number
 };
+/// The lives of all blocks that the steps of an order use; positions are indices in `order`.
 PARTITA_DECL block_lives lives_of(const std::vector<step_use>& steps, const std::vector<ordered_step>& order);
 
 }  // namespace partita

@@ -22,7 +22,7 @@ struct step_plan_of {
   /// The plan of the reshard that an event of the kind `move` stands for.
   reshard_plan plan(const step_event& move) const { return completion->plan(move, model.links, model.element_bytes); }
 };
-using step_plan = step_plan_of<graph>;
+using step_plan = step_plan_of<graph>;  ///< the usual type of a step's plan
 /// A function that computes the cost of a plan whose events overlap in time.
 using schedule_cost = step_cost (*)(const step_plan&);
 

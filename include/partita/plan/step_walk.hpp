@@ -15,7 +15,7 @@ struct move_cost {
   double seconds = 0, latency_seconds = 0;  ///< the latter is the part for latencies
   std::size_t bytes = 0;                    ///< the bytes that the busiest worker receives
 
-  move_cost() = default;
+  move_cost() = default;               ///< the cost of moving nothing
   move_cost(const reshard_plan& plan)  // NOLINT: the cost of a plan
       : seconds(plan.seconds()), latency_seconds(plan.latency_seconds()), bytes(plan.bytes()) {}
 };
@@ -41,7 +41,7 @@ class step_walk {
         move_costs_(price),
         note_event_(out) {}
 
-  step_cost run() {
+  step_cost run() {  ///< adds up the cost of the whole step; called once
     for (std::uint32_t v = 0; v < g_.values(); ++v)
       if (const value one{v}; g_[one].producer == Graph::none) {
         add_memory(bytes_of(one, completion_[one]));
@@ -59,7 +59,7 @@ class step_walk {
   }
 
  private:
-  using node = typename Graph::node;
+  using node = typename Graph::node;  ///< an operation of the program
   /// The sum of the gradients of a value that were computed so far.
   struct partial_cotangent {
     sharding layout{};              ///< its sharding
@@ -88,6 +88,7 @@ class step_walk {
     if (held_bytes_ > cost_.peak) cost_.peak = held_bytes_;
   }
   void release_memory(std::size_t bytes) { held_bytes_ -= bytes; }  ///< Counts bytes that become free.
+  /// Adds the time and the event of a computation or an update; `of` is the value that is made or updated.
   void add_event(step_event::what done, bool backward, std::uint32_t o, std::uint32_t of, double seconds) {
     cost_.computing_seconds += seconds;
     note_event_({done, backward, o, of, false, {}, {}, 0, seconds, held_bytes_});
@@ -285,16 +286,16 @@ class step_walk {
     move(true, step_event::none, v, false, state, plain);
   }
 
-  const completion_of<Graph>& completion_;
-  const Graph& g_;                        ///< the program
-  const step_estimate<Graph>& estimate_;  ///< the properties of its operations
-  const step_model& model_;
-  const std::vector<sharding>& states_;        ///< of the optimiser, for each value; or empty
+  const completion_of<Graph>& completion_;     ///< the completed program
+  const Graph& g_;                             ///< the program
+  const step_estimate<Graph>& estimate_;       ///< the properties of its operations
+  const step_model& model_;                    ///< the assumptions of the estimate
+  const std::vector<sharding>& states_;        ///< for each value, the sharding of its optimiser state; or empty
   MoveCosts& move_costs_;                      ///< returns the cost of a reshard
   Note& note_event_;                           ///< called with each event
   step_cost cost_{};                           ///< the cost so far
   std::size_t held_bytes_ = 0;                 ///< the bytes that a worker holds now
-  std::vector<partial_cotangent> cotangents_;  ///< for each value
+  std::vector<partial_cotangent> cotangents_;  ///< for each value, the sum of its gradients so far
   std::vector<spec> specs_;                    ///< the operands of the gradient that is propagated
   std::vector<std::uint32_t> value_numbers_;   ///< the values of specs_, or whose cotangents they are
 };

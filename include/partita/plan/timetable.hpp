@@ -48,7 +48,7 @@ struct timetable {
     return all;
   }
   template <class Number>
-  Number largest(Number entry::*part) const {
+  Number largest(Number entry::*part) const {  ///< the largest number of an entry; at least 0
     Number most = 0;
     for (const entry& one : entries) most = one.*part > most ? one.*part : most;
     return most;

@@ -19,7 +19,7 @@ class worker_groups {
   PARTITA_DECL explicit worker_groups(std::vector<std::vector<std::size_t>> groups);
   /// Makes groups of the workers k with equal colours[k], in ascending order; workers of `no_colour` are in no group.
   PARTITA_DECL static worker_groups by_colour(const std::vector<std::size_t>& colours);
-  static constexpr std::size_t no_colour = ~std::size_t{0};
+  static constexpr std::size_t no_colour = ~std::size_t{0};  ///< of workers that are in no group
 
   std::size_t size() const { return members_.size(); }  ///< The number of groups.
   /// The workers of a group, the root first.
@@ -38,11 +38,11 @@ class worker_groups {
   friend bool operator==(const worker_groups& a, const worker_groups& b) { return a.members_ == b.members_; }
 
  private:
-  static constexpr std::size_t none = ~std::size_t{0};
+  static constexpr std::size_t none = ~std::size_t{0};                ///< no group
   static constexpr std::size_t most_workers = std::size_t{1} << 31U;  // MPI counts workers in an int
 
-  std::vector<std::vector<std::size_t>> members_;
-  std::vector<std::size_t> groups_;  // the group of each worker
+  std::vector<std::vector<std::size_t>> members_;  ///< the worker ids of each group, the root first
+  std::vector<std::size_t> groups_;                // the group of each worker
 };
 
 }  // namespace partita

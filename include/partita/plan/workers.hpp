@@ -22,7 +22,7 @@ class id_set {
   PARTITA_DECL id_set(std::size_t count, std::size_t bound);
   /// Inserts a worker's id into the set, and returns whether the id is new.
   PARTITA_DECL bool insert(std::size_t id);
-  PARTITA_DECL bool contains(std::size_t id) const;
+  PARTITA_DECL bool contains(std::size_t id) const;  ///< whether the id was inserted
 
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);  // marks an empty slot: larger than any id
@@ -127,15 +127,15 @@ class workers {
   }
 
   template <class Container>
-  static std::vector<std::size_t> convert_ids(const Container& container) {
+  static std::vector<std::size_t> convert_ids(const Container& container) {  ///< copies integers of any type
     std::vector<std::size_t> ids;
     for (const auto id : container) ids.push_back(static_cast<std::size_t>(id));
     return ids;
   }
 
-  PARTITA_DECL [[noreturn]] void reject_position(std::size_t k) const;
+  PARTITA_DECL [[noreturn]] void reject_position(std::size_t k) const;  ///< throws: k is not below size()
 
-  PARTITA_DECL void reject_duplicates() const;
+  PARTITA_DECL void reject_duplicates() const;  ///< throws if an id is listed twice
 
   std::size_t first_ = 0, count_ = 0;  ///< the first id of a range; the number of ids
   std::vector<std::size_t> ids_;       // the ids of a list; empty for a range

@@ -21,7 +21,7 @@ enum class broadcast_fault {
   none,  ///< the shapes broadcast
   // Errors of a binary operation on two operands.
   same_rank_dims_not_identity,   ///< ranks are equal, and broadcast_dimensions is not 0, 1, …
-  rank_mismatch_without_dims,    ///< ranks differ, and broadcast_dimensions is empty
+  rank_mismatch_without_dims,    ///< ranks differ, no operand is a scalar, and broadcast_dimensions is empty
   dims_size_mismatch,            ///< not one entry of broadcast_dimensions for each dimension of the smaller operand
   dim_negative,                  ///< an entry of broadcast_dimensions is negative
   dim_too_large,                 ///< an entry of broadcast_dimensions is no dimension of the larger operand
@@ -36,7 +36,7 @@ enum class broadcast_fault {
   negative_output_size,              ///< the result has a negative extent
   // Errors of NumPy's rule.
   no_operands,               ///< there is no operand
-  mixed_bounded_and_static,  ///< a dynamic and a static extent meet in one dimension
+  mixed_bounded_and_static,  ///< a dynamic extent and a static extent other than 1 meet in one dimension
 };
 
 /// Returns the name of a broadcast error as text.
@@ -115,7 +115,7 @@ struct basic_resolved_broadcast {
   dimension_map lhs;          ///< the result dimensions of the first operand
   dimension_map rhs;          ///< the result dimensions of the second operand
 };
-using resolved_broadcast = basic_resolved_broadcast<std::size_t>;
+using resolved_broadcast = basic_resolved_broadcast<std::size_t>;  ///< the usual type: extents are numbers
 
 /// Maps the dimensions of an operand of rank `rank` to a result of rank `result_rank`, given legal `dims`.
 constexpr dimension_map map_of_operand(std::size_t rank, std::size_t result_rank,

@@ -45,8 +45,8 @@ struct halo_widths {
 /// sides, or one constant for each side.
 template <std::size_t Rank>
 struct halo_boundaries {
-  std::array<boundary, Rank> before{};      ///< of the sides before the first index
-  std::array<boundary, Rank> after{};       ///< of the sides after the last index
+  std::array<boundary, Rank> before{};      ///< the conditions of the sides before the first index
+  std::array<boundary, Rank> after{};       ///< the conditions of the sides after the last index
   std::array<double, Rank> value_before{};  ///< the value of ghost cells there, for boundary::constant
   std::array<double, Rank> value_after{};   ///< the value of ghost cells there, for boundary::constant
 
@@ -69,7 +69,7 @@ struct halo_boundaries {
   template <class... More>
     requires(((std::is_same_v<More, boundary> || (sizeof...(More) > 1 && std::is_arithmetic_v<More>)) && ...) &&
              sizeof...(More) > 0)
-  constexpr halo_boundaries(boundary first, More... others) {
+  constexpr halo_boundaries(boundary first, More... others) {  ///< one condition for each dimension
     constexpr bool one_each = sizeof...(More) + 1 == Rank && (std::is_same_v<More, boundary> && ...);
     static_assert(one_each,
                   "partita::halo_exchange(p, widths, boundary): requires one boundary for all dimensions, or one for "

@@ -14,11 +14,11 @@ namespace partita {
 /// The result dimensions to which the dimensions of an operand are mapped, as a type: `broadcast_dimensions<0, 2>`.
 template <std::ptrdiff_t... D>
 struct broadcast_dimensions_t {
-  static constexpr broadcast_dimensions_list list() { return {D...}; }
+  static constexpr broadcast_dimensions_list list() { return {D...}; }  ///< as a run-time list
 };
 template <>
 struct broadcast_dimensions_t<> {
-  static constexpr broadcast_dimensions_list list() { return {}; }
+  static constexpr broadcast_dimensions_list list() { return {}; }  ///< as a run-time list
 };
 template <std::ptrdiff_t... D>
 inline constexpr broadcast_dimensions_t<D...> broadcast_dimensions{};  ///< The listed dimensions as a value.
@@ -71,13 +71,13 @@ template <auto MakeShape, class = std::make_index_sequence<MakeShape().size()>>
 struct extents_from_shape;
 template <auto MakeShape, std::size_t... D>
 struct extents_from_shape<MakeShape, std::index_sequence<D...>> {
-  static constexpr shape_list shape = MakeShape();
-  using type = extents<shape[D]...>;
+  static constexpr shape_list shape = MakeShape();  ///< the extents as a list
+  using type = extents<shape[D]...>;                ///< the extents as a type
 };
 
 /// The name of the rejected operation in compiler messages, for every element-wise function.
 struct any_function_name {
-  static constexpr const char* name = "elementwise";  ///< of the operation
+  static constexpr const char* name = "elementwise";  ///< the name of the operation in messages
 };
 
 /// A function that returns the error message of a broadcast, or of a broadcast_in_dim (below).
@@ -88,7 +88,7 @@ struct broadcast_message {
   }
 };
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
-struct broadcast_in_dim_message {
+struct broadcast_in_dim_message {  ///< the same for a broadcast_in_dim
   constexpr auto operator()() const {
     return explain_verdict(Verdict, Level, static_shape<Operand>, static_shape<Result>, Dims::list());
   }
@@ -136,7 +136,7 @@ template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Ope
 struct require_legal_broadcast<Verdict, Lhs, Rhs, Dims, Operation> {};
 
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
-struct require_legal_broadcast_in_dim {
+struct require_legal_broadcast_in_dim {  ///< the same for a broadcast_in_dim
   using enum broadcast_fault;
   static_assert(Verdict.fault != dims_size_mismatch,
                 "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires one entry of "

@@ -15,7 +15,7 @@ class dimension_map {
   /// The value of `source(d)` for a result dimension to which no operand dimension is mapped.
   static constexpr std::size_t unmapped = static_cast<std::size_t>(-1);
 
-  constexpr dimension_map() = default;
+  constexpr dimension_map() = default;  ///< between shapes of rank 0
   /// Maps operand dimension j to result dimension `targets[j]`. Requires distinct targets below `result_rank`.
   constexpr dimension_map(const short_list<std::size_t>& targets, std::size_t result_rank)
       : targets_(targets), sources_(short_list<std::size_t>::filled(result_rank, unmapped)) {

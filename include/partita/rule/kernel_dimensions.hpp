@@ -24,11 +24,11 @@ using dimension_list = short_list<std::size_t>;
 
 namespace detail {
 
-/// Whether each D is a dimension of a partition of this rank; and whether no D is listed twice.
+/// Whether each D is a dimension of a partition of this rank.
 template <std::size_t Rank, std::size_t... D>
 inline constexpr bool are_dimensions_below_rank = ((D < Rank) && ...);
 template <std::size_t... D>
-inline constexpr bool are_distinct_dimensions = [] {
+inline constexpr bool are_distinct_dimensions = [] {  ///< whether no D is listed twice
   constexpr std::size_t all[] = {D..., 0};
   for (std::size_t a = 0; a < sizeof...(D); ++a)
     for (std::size_t b = 0; b < a; ++b)
@@ -60,7 +60,7 @@ constexpr std::array<bool, Rank> kept_dimensions(dimensions_t<D...>) {
   return kept;
 }
 template <std::size_t Rank, std::size_t... D>
-constexpr std::array<bool, Rank> kept_dimensions(all_dimensions_but_t<D...>) {
+constexpr std::array<bool, Rank> kept_dimensions(all_dimensions_but_t<D...>) {  ///< those that are listed
   std::array<bool, Rank> kept{};
   for (std::size_t d = 0; d < Rank; ++d) kept[d] = ((d == D) || ...);
   return kept;

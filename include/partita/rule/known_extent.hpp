@@ -17,9 +17,9 @@ struct known_extent {
   std::size_t size = 1;                 ///< the exact size or its upper bound; `dynamic` if any size is possible
   knowledge what = knowledge::exactly;  ///< what `size` means
 
-  constexpr known_extent() = default;
+  constexpr known_extent() = default;                 ///< exactly 1
   constexpr known_extent(std::size_t n) : size(n) {}  // NOLINT: a number is an extent
-  static constexpr known_extent with_upper_bound(std::size_t n) { return {n, knowledge::upper_bound}; }
+  static constexpr known_extent with_upper_bound(std::size_t n) { return {n, knowledge::upper_bound}; }  ///< at most n
   static constexpr known_extent any_size() { return {dynamic, knowledge::any_size}; }  ///< An unknown extent.
 
   constexpr bool is_dynamic() const { return what != knowledge::exactly; }  ///< Whether the exact size is unknown.
@@ -52,7 +52,7 @@ constexpr extent_combination<std::size_t> combine_extents(std::size_t a, std::si
   if (a == dynamic) return {true, b};
   return {false, a};
 }
-constexpr extent_combination<known_extent> combine_extents(known_extent a, known_extent b) {
+constexpr extent_combination<known_extent> combine_extents(known_extent a, known_extent b) {  ///< by XLA's rules
   using enum known_extent::knowledge;
   if (a.size == 1) return {true, b};
   if (b.size == 1) return {true, a};
@@ -67,7 +67,7 @@ constexpr extent_combination<std::size_t> combine_equal_extents(std::size_t a, s
   if (a == b || b == dynamic) return {true, a};
   return {a == dynamic, b};
 }
-constexpr extent_combination<known_extent> combine_equal_extents(known_extent a, known_extent b) {
+constexpr extent_combination<known_extent> combine_equal_extents(known_extent a, known_extent b) {  ///< by XLA's rules
   using enum known_extent::knowledge;
   if (a.what == any_size) return {true, b};
   if (b.what == any_size) return {true, a};

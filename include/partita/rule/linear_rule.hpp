@@ -24,9 +24,9 @@ using enum linear_algorithm;
 
 /// The result of checking the partitions of a linear layer.
 struct linear_verdict {
-  /// What is wrong. weight_rank: p_w is not of rank 2; weights_cut_both_ways: another algorithm than weight_stationary,
-  /// but p_w cuts both dimensions; no_features: p_x or p_y has rank 0; batch_is_cut: p_x or p_y cuts another dimension
-  /// than the last; features_differ: p_x or p_y does not cut the features as p_w does.
+  /// What is wrong. weight_rank: p_w is not of rank 2; weights_cut_both_ways: column_parallel, but p_w cuts the input
+  /// features, or row_parallel, but p_w cuts the output features; no_features: p_x or p_y has rank 0; batch_is_cut: p_x
+  /// or p_y cuts another dimension than the last; features_differ: p_x or p_y does not cut the features as p_w does.
   enum class reason { legal, weight_rank, weights_cut_both_ways, no_features, batch_is_cut, features_differ };
 
   reason why = reason::legal;       ///< the rule that is violated, or `legal`

@@ -12,7 +12,7 @@ namespace detail {
 
 /// Whether a dynamic extent and a static extent other than 1 meet in a dimension; such extents are not combined.
 constexpr bool has_bounded_and_static_extents(std::size_t, std::size_t) { return false; }
-constexpr bool has_bounded_and_static_extents(known_extent a, known_extent b) {
+constexpr bool has_bounded_and_static_extents(known_extent a, known_extent b) {  ///< one is dynamic, and neither is 1
   return a.size != 1 && b.size != 1 && a.is_dynamic() != b.is_dynamic();
 }
 

@@ -73,7 +73,7 @@ constexpr const short_list<T>& in_result_order(const short_list<T>& values, cons
   return values;
 }
 template <class T>
-constexpr const short_list<T>& in_source_order(const short_list<T>& values, const shape_list&) {
+constexpr const short_list<T>& in_source_order(const short_list<T>& values, const shape_list&) {  ///< returns `values`
   return values;
 }
 constexpr const box<dynamic>& in_result_order(const box<dynamic>& values, const shape_list&) { return values; }

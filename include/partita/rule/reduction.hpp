@@ -50,14 +50,14 @@ concept fraction = std::is_floating_point_v<T> || complex_like<T>;
 
 /// The sum of elements.
 struct sum_t {
-  static constexpr const char* name = "sum";
-  static constexpr const char* short_name = "sum";
-  static constexpr bool is_linear = true;  ///< the result is linear in the elements
+  static constexpr const char* name = "sum";        ///< the name in messages
+  static constexpr const char* short_name = "sum";  ///< the name of the pending reduction
+  static constexpr bool is_linear = true;           ///< the result is linear in the elements
   /// Whether elements may be of type T.
   template <class T>
   static constexpr bool takes = !std::is_same_v<T, bool> && requires(T& a, const T& b) { a += b; };
   template <class T>
-  static constexpr T identity() {
+  static constexpr T identity() {  ///< the neutral element
     return T{};
   }
   template <class T>
@@ -69,12 +69,12 @@ struct sum_t {
 };
 /// The product of elements.
 struct product_t {
-  static constexpr const char* name = "product";
-  static constexpr const char* short_name = "prod";
+  static constexpr const char* name = "product";     ///< the name in messages
+  static constexpr const char* short_name = "prod";  ///< the name of the pending reduction
   template <class T>
   static constexpr bool takes = !std::is_same_v<T, bool> && (std::is_arithmetic_v<T> || detail::complex_like<T>);
   template <class T>
-  static constexpr T identity() {
+  static constexpr T identity() {  ///< the neutral element
     return T(1);
   }
   template <class T>
@@ -86,13 +86,13 @@ struct product_t {
 /// The maximum of two elements, which is NaN if either element is NaN. On arrays `maximum` is the element-wise
 /// operation: maximum(a, b), also with broadcast_dimensions.
 struct maximum_t {
-  static constexpr const char* name = "maximum";
-  static constexpr const char* short_name = "max";
-  static constexpr bool is_extreme = true;  ///< the result is one of the elements
+  static constexpr const char* name = "maximum";    ///< the name in messages
+  static constexpr const char* short_name = "max";  ///< the name of the pending reduction
+  static constexpr bool is_extreme = true;          ///< the result is one of the elements
   template <class T>
   static constexpr bool takes = std::is_arithmetic_v<T>;  ///< whether elements may be of type T
   template <class T>
-  static constexpr T identity() {
+  static constexpr T identity() {  ///< the neutral element
     if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
     else return std::numeric_limits<T>::lowest();
   }
@@ -110,13 +110,13 @@ struct maximum_t {
 };
 /// The minimum of two elements; for NaN and for arrays see maximum_t.
 struct minimum_t {
-  static constexpr const char* name = "minimum";
-  static constexpr const char* short_name = "min";
-  static constexpr bool is_extreme = true;  ///< the result is one of the elements
+  static constexpr const char* name = "minimum";    ///< the name in messages
+  static constexpr const char* short_name = "min";  ///< the name of the pending reduction
+  static constexpr bool is_extreme = true;          ///< the result is one of the elements
   template <class T>
   static constexpr bool takes = std::is_arithmetic_v<T>;  ///< whether elements may be of type T
   template <class T>
-  static constexpr T identity() {
+  static constexpr T identity() {  ///< the neutral element
     if constexpr (std::numeric_limits<T>::has_infinity) return std::numeric_limits<T>::infinity();
     else return std::numeric_limits<T>::max();
   }
@@ -158,13 +158,13 @@ struct any_t {
 // [/any]
 /// Whether an element is true, or not 0, on all workers: gives true or false, and 1 or 0 for integers.
 struct all_t {
-  static constexpr const char* name = "all";
-  static constexpr const char* short_name = "all";
-  static constexpr bool is_idempotent = true;  ///< equal elements reduce to one of them
+  static constexpr const char* name = "all";        ///< the name in messages
+  static constexpr const char* short_name = "all";  ///< the name of the pending reduction
+  static constexpr bool is_idempotent = true;       ///< equal elements have the same result as one of them alone
   template <class T>
-  static constexpr bool takes = std::is_integral_v<T>;
+  static constexpr bool takes = std::is_integral_v<T>;  ///< whether elements may be of type T
   template <class T>
-  static constexpr T identity() {
+  static constexpr T identity() {  ///< the neutral element
     return T(1);
   }
   template <class T>
@@ -180,13 +180,13 @@ struct all_t {
 };
 /// The sum divided by the number of workers that contributed a block.
 struct mean_t {
-  static constexpr const char* name = "mean";
-  static constexpr const char* short_name = "avg";
+  static constexpr const char* name = "mean";                    ///< the name in messages
+  static constexpr const char* short_name = "avg";               ///< the name of the pending reduction
   static constexpr bool is_linear = true, is_idempotent = true;  ///< linear; the mean of equal elements is that element
   template <class T>
   static constexpr bool takes = detail::fraction<T>;  ///< whether elements may be of type T
   template <class T>
-  static constexpr T identity() {
+  static constexpr T identity() {  ///< the neutral element
     return T{};
   }
   template <class T>
@@ -212,7 +212,7 @@ T exponential_function(T x) {
   else return __builtin_expl(x);
 }
 template <class T>
-T log_one_plus(T x) {
+T log_one_plus(T x) {  ///< log(1 + x)
   if constexpr (std::is_same_v<T, float>) return __builtin_log1pf(x);
   else if constexpr (std::is_same_v<T, double>) return __builtin_log1p(x);
   else return __builtin_log1pl(x);
@@ -223,12 +223,12 @@ T log_one_plus(T x) {
 /// The reduction log(exp(a) + exp(b)), computed without overflow; the derivative of the result y with respect to an
 /// element x is exp(x - y).
 struct log_sum_exp_t {
-  static constexpr const char* name = "log_sum_exp";
-  static constexpr const char* short_name = "lse";
+  static constexpr const char* name = "log_sum_exp";  ///< the name in messages
+  static constexpr const char* short_name = "lse";    ///< the name of the pending reduction
   template <class T>
   static constexpr bool takes = std::is_floating_point_v<T>;  ///< whether elements may be of type T
   template <class T>
-  static constexpr T identity() {
+  static constexpr T identity() {  ///< the neutral element
     return -std::numeric_limits<T>::infinity();
   }
   template <class T>
@@ -275,11 +275,11 @@ namespace detail {
 /// The reduction that an argument of a kernel names.
 template <class Named>
 struct named_reduction_tag {
-  using type = Named;
+  using type = Named;  ///< the argument has the type of the reduction
 };
 template <class R>
 struct named_reduction_tag<R (*)(reduction_name)> {
-  using type = R;
+  using type = R;  ///< the argument is the function that stands for R
 };
 
 template <class R, class T>
@@ -303,7 +303,7 @@ constexpr T reduction_identity() {
   else return static_cast<T>(R::identity());
 }
 /// Properties that the type of a reduction declares. Linear: the reduction's adjoint copies dy, or a fraction of dy.
-/// Extreme: the result is the largest or smallest element. Idempotent: equal elements reduce to one of them.
+/// Extreme: the largest or smallest element. Idempotent: equal elements have the same result as one element.
 template <class R>
 inline constexpr bool is_linear_reduction = requires { requires R::is_linear; };
 template <class R>
@@ -335,7 +335,7 @@ namespace detail {
 /// A list of reduction types, numbered from 1 as in pending_reduction.
 template <class... R>
 struct reduction_list {
-  static constexpr std::size_t size = sizeof...(R);
+  static constexpr std::size_t size = sizeof...(R);  ///< the number of types
   /// Calls f with an object of the reduction type that `kind` stands for; for `none`, f is not called.
   template <class F>
   static constexpr void visit(pending_reduction kind, const F& f) {

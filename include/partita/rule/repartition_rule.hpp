@@ -9,7 +9,7 @@ namespace partita {
 
 /// The result of checking a repartition between partitions of given ranks, of a tensor of a given rank.
 struct repartition_verdict {
-  enum class reason { legal, partition_ranks_differ, tensor_rank_differs };
+  enum class reason { legal, partition_ranks_differ, tensor_rank_differs };  ///< the latter: from both partitions' rank
 
   reason why = reason::legal;                                          ///< the rule that is violated, or `legal`
   std::size_t source_rank = 0, destination_rank = 0, tensor_rank = 0;  ///< the ranks that were compared

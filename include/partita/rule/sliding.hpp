@@ -7,7 +7,7 @@ namespace partita {
 
 /// A kernel of `kernel` taps, `dilation` apart, that moves by `stride` cells, from `padding` cells before the tensor.
 struct sliding {
-  std::size_t kernel = 1, stride = 1, padding = 0, dilation = 1;
+  std::size_t kernel = 1, stride = 1, padding = 0, dilation = 1;  ///< in cells; `kernel`: in taps
   bool ceil_mode = false;  ///< adds a position for the remaining cells, unless it starts in the padding at the end
 
   /// The distance from the first tap to the last, in cells and including both.

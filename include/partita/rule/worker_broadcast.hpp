@@ -14,7 +14,7 @@ namespace partita {
 
 /// The result of checking a worker broadcast (or the reduction that is the adjoint of a worker broadcast).
 struct worker_broadcast_verdict {
-  enum class reason { legal, small_rank_exceeds_large, extents_differ };
+  enum class reason { legal, small_rank_exceeds_large, extents_differ };  ///< extents_differ: the small one is not 1
 
   reason why = reason::legal;    ///< the rule that is violated, or `legal`
   bool reduction = false;        ///< the call was sum_reduce: the small partition is the destination
@@ -102,7 +102,7 @@ constexpr text explain_verdict(const worker_broadcast_verdict& verdict, const st
 template <std::size_t Large>
 class worker_pairing {
  public:
-  constexpr worker_pairing() = default;
+  constexpr worker_pairing() = default;  ///< to be assigned
 
   template <std::size_t Small>
   constexpr worker_pairing(const std::array<std::size_t, Small>& small, const std::array<std::size_t, Large>& large,

@@ -16,7 +16,7 @@ namespace detail {
 template <class Graph>
 class layout_completer {
  public:
-  layout_completer(const Graph& program, const policy& by) : g_(program) {
+  layout_completer(const Graph& program, const policy& by) : g_(program) {  ///< starts from the annotations
     result_.program = &program;
     result_.by = by;
     result_.first_cut_origin.assign(g_.values(), Graph::none);
@@ -37,7 +37,7 @@ class layout_completer {
     find_readers();
   }
 
-  completion_of<Graph> run() {
+  completion_of<Graph> run() {  ///< completes the program; called once
     for (std::size_t priority = 0; priority < 256; ++priority) {
       bool has_annotations = false;
       // Apply the annotations that have this priority.
@@ -61,7 +61,7 @@ class layout_completer {
   }
 
  private:
-  static bool has_only_pass_factors(const rule& r) {
+  static bool has_only_pass_factors(const rule& r) {  ///< whether r only passes axes on
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if (r.factors[f].kind != factor_kind::pass_through) return false;
     return true;
@@ -91,11 +91,11 @@ class layout_completer {
     is_queued_[o] = 1;
     queue_.push_back(static_cast<std::uint32_t>(o));
   }
-  void enqueue_neighbours(value v, bool all) {
+  void enqueue_neighbours(value v, bool all) {  ///< queues the producer and the readers of v
     if (g_[v].producer != Graph::none) enqueue(g_[v].producer, all);
     for (std::uint32_t k = first_reader_[v.number]; k < first_reader_[v.number + 1]; ++k) enqueue(readers_[k], all);
   }
-  spec make_spec(value v, bool is_known) const {
+  spec make_spec(value v, bool is_known) const {  ///< is_known: whether v proposes its axes
     spec s(g_[v].shape);
     s.layout = result_.layouts[v.number];
     s.known = is_known;
@@ -149,7 +149,7 @@ class layout_completer {
   /// Where an axis comes from: a dimension of a value, by way of a factor of the operation's rule.
   struct axis_source {
     value from;                     ///< the value that has the axis
-    std::size_t dimension, factor;  ///< that the axis shards
+    std::size_t dimension, factor;  ///< the value's dimension that the axis shards; the rule's factor
   };
   /// The tensor of the operation from which axis a in dimension d of tensor t comes, or tensor t itself if no other
   /// tensor has the axis (because axes were joined).
@@ -223,7 +223,7 @@ class layout_completer {
   const Graph& g_;                             ///< the program
   completion_of<Graph> result_{};              ///< the completion so far
   std::vector<std::uint8_t> is_active_{};      ///< for each value, whether the turn of its annotation has come
-  std::vector<std::uint8_t> is_queued_{};      ///< for each operation
+  std::vector<std::uint8_t> is_queued_{};      ///< for each operation, whether it is in queue_
   std::vector<std::uint32_t> first_reader_{};  ///< for each value, where its readers begin in readers_
   std::vector<std::uint32_t> readers_{};       ///< the operations that read each value, value by value
   std::vector<std::uint32_t> queue_{};         ///< operations to propagate through

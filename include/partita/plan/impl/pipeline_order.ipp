@@ -24,12 +24,12 @@ namespace detail {
 /// The times at which the tasks of a pipeline end, as far as they are known.
 class pipeline_clock {
  public:
-  static constexpr double unknown_end_time = -1;
+  static constexpr double unknown_end_time = -1;  ///< of tasks that have not ended
 
-  pipeline_clock(const pipeline_shape& shape, double moving)
+  pipeline_clock(const pipeline_shape& shape, double moving)  ///< moving: seconds of a transfer between groups
       : shape_(shape), transfer_seconds_(moving), end_times_(shape.task_count(), unknown_end_time) {}
 
-  double& end_time(const pipeline_task& one) { return end_times_[shape_.number(one)]; }
+  double& end_time(const pipeline_task& one) { return end_times_[shape_.number(one)]; }  ///< to be set when it ends
   bool is_done(const pipeline_task& one) const { return end_times_[shape_.number(one)] != unknown_end_time; }
 
   /// An unfinished task that task `one` needs; task `one` itself if it could begin.
@@ -71,11 +71,12 @@ class pipeline_clock {
     }
   }
 
-  const pipeline_shape& shape_;
-  double transfer_seconds_;
-  std::vector<double> end_times_;  ///< for each task, by pipeline_shape::number
+  const pipeline_shape& shape_;    ///< the pipeline
+  double transfer_seconds_;        ///< the time of a transfer between two groups
+  std::vector<double> end_times_;  ///< the end of each task, indexed by pipeline_shape::number
 };
 
+/// Throws a partition_error unless there are a stage, a micro-batch, and times from 0 to 1e30 seconds.
 PARTITA_DECL void require_pipeline(const pipeline_shape& shape, const pipeline_times& times) {
   if (shape.group_of.empty() || shape.micro_batches == 0)
     throw partition_error(text("partita::pipeline: requires at least one stage and one micro-batch, got ")
@@ -149,7 +150,7 @@ class pipeline_chooser {
   pipeline_chooser(const pipeline_shape& shape, const pipeline_times& times, bool has_weights)
       : shape_(shape), times_(times), has_weights_(has_weights) {}
 
-  pipeline_tasks choose_tasks() {
+  pipeline_tasks choose_tasks() {  ///< for each group, all its tasks in order
     const std::size_t all = (has_weights_ ? 3U : 2U) * std::size_t{shape_.stages()} * shape_.micro_batches;
     for (std::size_t k = 0; k < all; ++k) {
       // Find the task that can begin first; among several that could begin at that time, the preferred task.
@@ -198,13 +199,14 @@ class pipeline_chooser {
     return a.pass == pipeline_pass::forward ? a.stage > b.stage : a.stage < b.stage;
   }
 
-  const pipeline_shape& shape_;
-  const pipeline_times& times_;
-  bool has_weights_;  ///< whether gradients of weights have passes of their own
-  pipeline_clock clock_{shape_, times_.transfer_seconds};
+  const pipeline_shape& shape_;                            ///< the pipeline
+  const pipeline_times& times_;                            ///< the seconds of its tasks
+  bool has_weights_;                                       ///< whether gradients of weights have passes of their own
+  pipeline_clock clock_{shape_, times_.transfer_seconds};  ///< the ends of the tasks so far
   std::vector<double> free_times_ = std::vector<double>(shape_.groups(), 0);  ///< when each group is free
+  /// The micro-batch of the next task, for each pass and stage; see next_batch.
   std::vector<std::uint32_t> next_micro_batches_ = std::vector<std::uint32_t>(std::size_t{3} * shape_.stages(), 0);
-  pipeline_tasks group_tasks_ = pipeline_tasks(shape_.groups());
+  pipeline_tasks group_tasks_ = pipeline_tasks(shape_.groups());  ///< the tasks so far
 };
 
 /// Whether there are more stages than groups, the stages are assigned to the groups in turn, and the number of groups

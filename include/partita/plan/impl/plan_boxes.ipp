@@ -6,7 +6,7 @@
 namespace partita {
 
 PARTITA_DEF exchange_plan<dynamic> plan_boxes(const box_overlaps& all, std::size_t worker, bool is_forwarded) {
-  using box_intervals = short_list<interval>;
+  using box_intervals = short_list<interval>;  ///< the indices of a box along each dimension
   const auto as_box = [](const box_intervals& from) {
     box<dynamic> out;
     for (const interval& one : from) out.start.push_back(one.start), out.stop.push_back(one.stop);

@@ -18,14 +18,14 @@ namespace detail {
 template <class Graph>
 class searcher {
  public:
-  searcher(const Graph& g, std::size_t memory, const search_options& how)
+  searcher(const Graph& g, std::size_t memory, const search_options& how)  ///< memory: bytes of each worker
       : g_(g), memory_limit_(memory), options_(how), space_(g), judge_(g, how.model, how.by, memory, how.schedule) {
     input_groups_ = space_.groups;
     for (const auto& group : space_.groups)
       for (std::size_t k = 0; group.size() > 1 && k < group.size(); ++k) input_groups_.push_back({group[k]});
   }
 
-  search_answer_of<Graph> run() {
+  search_answer_of<Graph> run() {  ///< the whole search; called once
     const std::vector<choice> nothing(space_.choices.size(), 0);
     evaluate(nothing);
     std::vector<std::vector<choice>> starts{nothing};
@@ -43,9 +43,9 @@ class searcher {
   }
 
  private:
-  using choice = std::uint16_t;  ///< the number of an option of an input; 0 for no annotation
-  struct evaluation {
-    std::vector<choice> selection{};  ///< the option of each input
+  using choice = std::uint16_t;       ///< the number of an option of an input; 0 for no annotation
+  struct evaluation {                 ///< a candidate and its cost
+    std::vector<choice> selection{};  ///< the option of each choice of space_
     judgement result{};               ///< the cost of this candidate
     bool is_evaluated = false;        ///< false for no candidate
   };
@@ -61,7 +61,7 @@ class searcher {
     const std::size_t m = annotation_count(a.selection), n = annotation_count(b.selection);
     return m != n ? m < n : a.selection < b.selection;
   }
-  static std::size_t annotation_count(const std::vector<choice>& selection) {
+  static std::size_t annotation_count(const std::vector<choice>& selection) {  ///< the inputs that it annotates
     std::size_t n = 0;
     for (const choice c : selection) n += c != 0;
     return n;
@@ -88,13 +88,13 @@ class searcher {
       if (selection[k] != 0)
         annotations_.push_back({space_.choices[k].input, &space_.choices[k].options[selection[k] - 1U]});
   }
-  std::uint32_t& find_hash_slot(const std::vector<choice>& selection) {
+  std::uint32_t& find_hash_slot(const std::vector<choice>& selection) {  ///< the slot of a candidate, or an empty slot
     std::size_t k = hasher().mix(selection).value() % hash_slots_.size();
     while (hash_slots_[k] != 0 && evaluations_[hash_slots_[k] - 1].selection != selection)
       k = (k + 1) % hash_slots_.size();
     return hash_slots_[k];
   }
-  void grow_hash_table() {
+  void grow_hash_table() {  ///< makes the first slots, or four times as many
     hash_slots_.assign(hash_slots_.empty() ? 1024 : 4 * hash_slots_.size(), 0);
     for (std::uint32_t k = 0; k < evaluations_.size(); ++k) find_hash_slot(evaluations_[k].selection) = k + 1;
   }
@@ -153,7 +153,7 @@ class searcher {
       descend(from);
     }
   }
-  void evaluate_all_candidates() {
+  void evaluate_all_candidates() {  ///< used if their number is below options_.most
     std::vector<choice> selection(space_.choices.size(), 0);
     for (;;) {
       evaluate(selection);
@@ -177,7 +177,7 @@ class searcher {
       for (const auto& [v, layout] : judge_.find_sharded_states(annotations_)) c.states.push_back({v, layout});
     return c;
   }
-  search_answer_of<Graph> make_search_answer(bool is_exact) {
+  search_answer_of<Graph> make_search_answer(bool is_exact) {  ///< throws if no candidate fits into memory
     if (best_.result.excess_bytes > 0)
       throw partition_error(text("partita::search: requires a program that fits into ")
                             << memory_limit_ << " bytes of each worker, but the least that was found holds "
@@ -195,16 +195,16 @@ class searcher {
     return out;
   }
 
-  const Graph& g_;            ///< the program
-  std::size_t memory_limit_;  ///< in bytes
-  const search_options& options_;
-  search_space<Graph> space_;  ///< the options of each input
+  const Graph& g_;                 ///< the program
+  std::size_t memory_limit_;       ///< the memory of each worker, in bytes
+  const search_options& options_;  ///< the options of the call
+  search_space<Graph> space_;      ///< the options of each input of rank 1 or more that has no annotation
   /// Choices that change together: each group, then each choice alone.
   std::vector<std::vector<std::size_t>> input_groups_{};
   search_judge<Graph> judge_;                   ///< evaluates candidates
   std::vector<evaluation> evaluations_{};       ///< all candidates that were evaluated
   std::vector<std::uint32_t> hash_slots_{};     ///< a hash table of evaluations_: index + 1, or 0 for an empty slot
-  std::vector<annotated_value> annotations_{};  ///< of the candidate that was annotated last
+  std::vector<annotated_value> annotations_{};  ///< those of the candidate that was annotated last
   evaluation best_{}, fastest_{};               ///< fastest_: without regard to memory
   std::size_t try_count_ = 0;                   ///< the number of candidates that were evaluated
 };

@@ -12,13 +12,13 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
   /// messages are one step, which has the number of the first of these movements.
   struct step_dependencies {
     std::vector<std::size_t> input_counts;  ///< the number of steps that each step waits for
-    std::vector<std::vector<std::size_t>> dependent_steps, joint_steps;  ///< that wait for a step; that are one with it
+    std::vector<std::vector<std::size_t>> dependent_steps, joint_steps;  ///< that wait for each step; joined with it
 
-    step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)
+    step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)  ///< of [first, end)
         : input_counts(end - first, 0), dependent_steps(end - first), joint_steps(end - first) {
-      struct block {
-        std::size_t set_by = ~std::size_t{0};
-        std::vector<std::size_t> reading_steps{};
+      struct block {                               ///< the steps so far that use a block
+        std::size_t set_by = ~std::size_t{0};      ///< the last step that set the block
+        std::vector<std::size_t> reading_steps{};  ///< the steps that read it since then
       };
       std::vector<block> all;
       const auto block_of = [&](std::uint32_t b) -> block& {
@@ -66,7 +66,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         if (graph_.input_counts[k] == 0 && !graph_.joint_steps[k].empty()) add_ready_step(k);
     }
 
-    std::vector<ordered_step> order() {
+    std::vector<ordered_step> order() {  ///< simulates all steps; called once
       while (first_unfinished_ < is_finished_.size()) {
         start_movements();
         const std::size_t index = first_arrival();
@@ -79,18 +79,18 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
 
    private:
     bool may_start(std::size_t k) const { return k - first_unfinished_ <= limits_.ahead; }  ///< By the limits.
-    void add_ready_step(std::size_t k) {
+    void add_ready_step(std::size_t k) {  ///< step k waits for no other step now
       std::vector<std::size_t>& list = steps_[first_ + k].moves ? movements_ : computations_;
       list.push_back(k);  // descending order: the step that is first in the program is last
       for (std::size_t i = list.size() - 1; i > 0 && list[i - 1] < list[i]; --i) std::swap(list[i - 1], list[i]);
     }
-    void finish_step(std::size_t k) {
+    void finish_step(std::size_t k) {  ///< makes the steps ready that waited only for it
       for (const std::size_t j : graph_.joint_steps[k]) is_finished_[j - first_] = true;
       while (first_unfinished_ < is_finished_.size() && is_finished_[first_unfinished_]) ++first_unfinished_;
       for (const std::size_t next : graph_.dependent_steps[k])
         if (--graph_.input_counts[next] == 0) add_ready_step(next);
     }
-    void start_movements() {
+    void start_movements() {  ///< starts as many ready ones as the limits allow
       while (!movements_.empty() && may_start(movements_.back()) && pending_.size() < limits_.max_pending) {
         const std::size_t k = movements_.back();
         movements_.pop_back();
@@ -113,7 +113,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         if (first == none || pending_[k].until < pending_[first].until) first = k;
       return first;
     }
-    void finish_movement(std::size_t pending_index) {
+    void finish_movement(std::size_t pending_index) {  ///< waits for it, and frees its channel
       const ordered_step one = pending_[pending_index];
       pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(pending_index));
       is_channel_used_[one.channel] = false;
@@ -123,8 +123,8 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
             time_ = until;
       finish_step(one.step - first_);
     }
-    bool may_compute() const { return !computations_.empty() && may_start(computations_.back()); }
-    void compute() {
+    bool may_compute() const { return !computations_.empty() && may_start(computations_.back()); }  ///< by the limits
+    void compute() {  ///< executes the next ready computation
       const std::size_t k = computations_.back();
       computations_.pop_back();
       const double until = time_ + steps_[first_ + k].seconds;
@@ -135,11 +135,11 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     /// The number in the program of step k of the ordered steps.
     std::uint32_t program_step(std::size_t k) const { return static_cast<std::uint32_t>(first_ + k); }
 
-    const std::vector<step_use>& steps_;
-    std::size_t first_;  ///< the number of the first step that is ordered
-    order_limits limits_;
-    step_dependencies graph_;
-    std::vector<bool> is_finished_, is_channel_used_;    ///< for each step; for each channel
+    const std::vector<step_use>& steps_;                 ///< all steps of the program
+    std::size_t first_;                                  ///< the number of the first step that is ordered
+    order_limits limits_;                                ///< how far the order may differ from the program's
+    step_dependencies graph_;                            ///< the dependencies between the ordered steps
+    std::vector<bool> is_finished_, is_channel_used_;    ///< indexed by step; by channel
     std::vector<std::size_t> computations_, movements_;  // steps that could be executed now
     std::vector<ordered_step> pending_, order_;          ///< the starts of pending movements; the order so far
     std::size_t first_unfinished_ = 0;                   // the first step that is not finished

@@ -13,7 +13,7 @@ inline constexpr std::size_t most_axes = 8;
 struct axis_list {
   std::uint32_t packed = 0;  ///< bits 4k … 4k + 3 hold the k-th axis number plus one
 
-  constexpr axis_list() = default;
+  constexpr axis_list() = default;  ///< no axis
   constexpr explicit axis_list(std::size_t axis) { push_back(axis); }
 
   constexpr bool empty() const { return packed == 0; }
@@ -35,7 +35,7 @@ struct axis_list {
     if (n < most_axes && !contains(axis)) packed |= static_cast<std::uint32_t>(axis + 1) << (4 * n);
   }
   constexpr void pop_back() { packed &= (std::uint32_t{1} << (4 * (size() - 1))) - 1U; }  ///< Removes the last axis.
-  constexpr void append(axis_list more) {
+  constexpr void append(axis_list more) {  ///< leaves out the axes that are in the list
     for (std::size_t k = 0; k < more.size(); ++k) push_back(more[k]);
   }
   /// The list without its first k axes, in the same order.

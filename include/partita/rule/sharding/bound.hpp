@@ -30,18 +30,21 @@ template <class = void>
                     << letter << "' is " << before << " before and " << now << " in " << tensor_text{r, t, shape}
                     << "; give shapes that fit");
 }
+/// Throws the error for tensor t whose shape does not have the rank of the rule.
 template <class = void>
 [[noreturn]] constexpr void throw_rank_error(const rule& r, std::size_t t, const shape_list& shape, std::size_t rank) {
   throw shape_error(text("partita::propagate: requires as many dimensions as the notation has, ")
                     << rank << ", but there are " << shape.size() << " in " << tensor_text{r, t, shape}
                     << "; write \"...\" for those in front");
 }
+/// Throws the error for dimension d of tensor t, whose extent is not the product of its factors.
 template <class = void>
 [[noreturn]] constexpr void throw_split_error(const rule& r, std::size_t t, const shape_list& shape, std::size_t d) {
   throw shape_error(text("partita::propagate: requires factors whose product is the extent, one of them unknown at "
                          "most, but not so is dimension ")
                     << d << " of " << tensor_text{r, t, shape} << "; give the sizes of the factors");
 }
+/// Throws the error for another number of operands or results than the rule has.
 template <class = void>
 [[noreturn]] constexpr void throw_count_error(const rule& r, const char* what, std::size_t wanted, std::size_t given) {
   throw shape_error(text("partita::propagate: requires as many tensors as the notation has, ")

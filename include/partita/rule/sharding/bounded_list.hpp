@@ -11,10 +11,10 @@ namespace partita {
 /// Values in order, stored in place. Public members make it a structural type; entries at and beyond `count` are `T{}`.
 template <class T, std::size_t Capacity>
 struct bounded_list {
-  T values[Capacity]{};
-  std::size_t count = 0;
+  T values[Capacity]{};   ///< the first `count` are in use
+  std::size_t count = 0;  ///< the number of values
 
-  constexpr bounded_list() = default;
+  constexpr bounded_list() = default;  ///< an empty list
   constexpr bounded_list(std::initializer_list<T> given) {
     for (const T& value : given) push_back(value);
   }

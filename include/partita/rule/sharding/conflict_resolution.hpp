@@ -12,7 +12,7 @@ namespace partita::detail {
 /// Chooses the mesh axes of every factor of an operation. Each decision and its reason is recorded in `log`.
 template <class Policy>
 struct conflict_resolution : factor_proposals<Policy> {
-  using base = factor_proposals<Policy>;
+  using base = factor_proposals<Policy>;  ///< the proposals for each factor
   using base::cut, base::origin, base::disputed_factors, base::adopt_proposals, base::join_axis_lists,
       base::reshard_bytes, base::align_operands;
   using base::m, base::r, base::by, base::tensor_spec, base::is_given, base::proposes, base::list_proposals,
@@ -20,8 +20,7 @@ struct conflict_resolution : factor_proposals<Policy> {
 
   std::uint32_t assigned_axes = 0;  ///< the axes that shard some factor, as a bit set
 
-  /// Drops each axis over which a tensor must stay replicated from the factors that would shard the tensor or make it
-  /// partial.
+  /// Drops each axis over which a tensor must stay replicated from factors that would shard it or make it partial.
   constexpr void drop_replicating_axes() {
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {
       if (!is_given(t) || tensor_spec(t).layout.must_replicate == 0) continue;
@@ -119,7 +118,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       if ((contested >> a & 1U) != 0) assign_axis(candidates, a);
     assigned_axes |= wanted;
   }
-  constexpr std::size_t find_factor_cut_by_axis(std::size_t a) const {
+  constexpr std::size_t find_factor_cut_by_axis(std::size_t a) const {  ///< the first such factor, or decision::none
     for (std::size_t f = 0; f < r.factor_count; ++f)
       if (cut[f].contains(a)) return f;
     return decision::none;
@@ -159,7 +158,7 @@ struct conflict_resolution : factor_proposals<Policy> {
       if (r.factors[f].kind != factor_kind::replicate && r.factors[f].precedence != 0) return false;
     return proposers > 1;
   }
-  constexpr std::size_t tensor_with_most_shards() const {
+  constexpr std::size_t tensor_with_most_shards() const {  ///< by dimensions with several axes, then blocks, then rank
     std::size_t best = 0, most_lists = 0, most_blocks = 0, most_rank = 0;
     bool found = false;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {

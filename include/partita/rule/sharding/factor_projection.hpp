@@ -148,7 +148,7 @@ struct factor_projection {
     if (!by.new_dimensions && !occurs_in_operands(f)) return why = decision::what::new_dimension, false;
     return true;
   }
-  constexpr bool occurs_in_operands(std::size_t f) const {
+  constexpr bool occurs_in_operands(std::size_t f) const {  ///< whether an operand has factor f
     for (std::size_t i = 0; i < r.operand_count; ++i)
       if ((r.factors_of(i) >> f & 1U) != 0) return true;
     return false;

@@ -11,7 +11,7 @@ namespace partita {
 template <class T, std::size_t InPlace>
 class growing_list {
  public:
-  constexpr growing_list() = default;
+  constexpr growing_list() = default;  ///< an empty list
   constexpr growing_list(const growing_list& other) { copy_from(other); }
   constexpr growing_list(growing_list&& other) noexcept { move_from(other); }
   constexpr growing_list& operator=(const growing_list& other) {
@@ -54,23 +54,23 @@ class growing_list {
   }
 
  private:
-  constexpr void reserve(std::size_t room) {
+  constexpr void reserve(std::size_t room) {  ///< copies the values to the heap, to memory for `room` values
     T* const values = new T[room]{};
     for (std::size_t k = 0; k < count_; ++k) values[k] = data()[k];
     if (capacity_ > InPlace) delete[] heap_;
     heap_ = values;
     capacity_ = room;
   }
-  constexpr void copy_from(const growing_list& other) {
+  constexpr void copy_from(const growing_list& other) {  ///< requires an empty list on this side
     if (other.count_ > InPlace) reserve(other.count_);
     for (count_ = 0; count_ < other.count_; ++count_) data()[count_] = other[count_];
   }
-  constexpr void move_from(growing_list& other) {
+  constexpr void move_from(growing_list& other) {  ///< requires an empty list; leaves `other` empty
     for (std::size_t k = 0; other.capacity_ == InPlace && k < other.count_; ++k) buffer_[k] = other.buffer_[k];
     heap_ = other.heap_, count_ = other.count_, capacity_ = other.capacity_;
     other.heap_ = nullptr, other.count_ = 0, other.capacity_ = InPlace;
   }
-  constexpr void free_memory() {
+  constexpr void free_memory() {  ///< makes the list empty
     if (capacity_ > InPlace) delete[] heap_;
     heap_ = nullptr, count_ = 0, capacity_ = InPlace;
   }

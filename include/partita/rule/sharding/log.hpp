@@ -10,9 +10,9 @@ namespace partita {
 
 /// One decision about one mesh axis, or about all axes of a dimension if `axis` is `no_axis`.
 struct decision {
-  enum class what : std::uint8_t {
-    takes_sharding,     ///< a factor is sharded in the same way as dimension `dimension` of tensor `tensor`
-    extended,           ///< a factor is sharded by further axes, as dimension `dimension` of `tensor` is
+  enum class what : std::uint8_t {  ///< what was decided, and why
+    takes_sharding,                 ///< a factor is sharded in the same way as dimension `dimension` of tensor `tensor`
+    extended,                       ///< a factor is sharded by further axes, as dimension `dimension` of `tensor` is
     joined,             ///< a factor is also sharded by this axis, although another tensor shards it differently
     overruled,          ///< tensor `tensor` shards the factor differently, and follows tensor `by`
     loses_axis,         ///< the factor requested the axis, but factor `by` got the axis

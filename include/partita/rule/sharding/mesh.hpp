@@ -20,7 +20,7 @@ struct axis {
   char name_characters[most_letters + 1]{};  ///< the name and zeros
   std::uint32_t size = 0;                    ///< the number of workers along the axis
 
-  constexpr axis() = default;
+  constexpr axis() = default;  ///< without a name and workers: to be assigned
   /// Makes an axis. Requires a name of 1 to 15 characters other than '+' and '?', and at least one worker; otherwise
   /// throws a partition_error.
   constexpr axis(const char* name, std::size_t workers) : size(static_cast<std::uint32_t>(workers)) {
@@ -39,7 +39,7 @@ struct axis {
   }
 
   constexpr const char* name() const { return name_characters; }  ///< The name of the axis.
-  constexpr bool is_named(const char* other) const {
+  constexpr bool is_named(const char* other) const {              ///< whether the name is `other`
     std::size_t k = 0;
     while (name_characters[k] != '\0' && name_characters[k] == other[k]) ++k;
     return name_characters[k] == other[k];
@@ -53,7 +53,7 @@ struct mesh {
   std::size_t count = 0;                    ///< the number of axes
   bool requires_explicit_reshards = false;  ///< every reshard must be written: see no_implicit_reshard()
 
-  constexpr mesh() = default;
+  constexpr mesh() = default;  ///< without axes: one worker
   /// Makes a mesh from axes, whose names must be distinct; otherwise throws a partition_error.
   template <class... Axis>
     requires(sizeof...(Axis) > 0 && sizeof...(Axis) <= most_axes && (std::is_same_v<Axis, axis> && ...))
@@ -78,7 +78,7 @@ struct mesh {
     return m;
   }
 
-  constexpr void push_back(const axis& one) {
+  constexpr void push_back(const axis& one) {  ///< adds a minor axis, with a new name [partition_error]
     if (count == most_axes)
       throw partition_error(text("partita::mesh: requires at most ") << most_axes << " axes; merge some");
     for (std::size_t a = 0; a < count; ++a)
@@ -131,7 +131,7 @@ struct mesh {
     for (std::size_t a = 0; a < count; ++a) wanted << ' ' << axes[a].name();
     throw partition_error(text("partita::mesh: requires the name of an axis of the mesh") << wanted);
   }
-  constexpr std::size_t number(const char* name) const {
+  constexpr std::size_t number(const char* name) const {  ///< the number of the axis of this name, or a partition_error
     std::size_t length = 0;
     while (name[length] != '\0') ++length;
     return number(name, length);

@@ -15,7 +15,7 @@ struct notation_reader {
   std::uint8_t groups = 0;             ///< the number of merged dimensions so far
   const char* missing_part = nullptr;  ///< what is missing at the position where reading stopped; null if all was read
 
-  static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+  static constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }  ///< of a factor
 
   /// The number of the factor with letter c, which is added if it is new.
   constexpr std::size_t find_factor(char c) {
@@ -23,7 +23,7 @@ struct notation_reader {
       if (parsed.factors[f].letter == c && c != '_') return f;
     return parsed.add_factor(dynamic, c, c == '_' ? factor_kind::replicate : factor_kind::pass_through);
   }
-  constexpr void read_merged_dimension() {
+  constexpr void read_merged_dimension() {  ///< reads from '(' to ')'
     parsed.add_dimension();
     const std::size_t begin = parsed.term_count;
     for (++position; notation[position] != ')'; ++position) {
@@ -39,7 +39,7 @@ struct notation_reader {
         if (parsed.factors[f].merged_group == old) parsed.factors[f].merged_group = groups;
     }
   }
-  constexpr void read_ellipsis() {
+  constexpr void read_ellipsis() {  ///< reads `...`
     rule::tensor& t = parsed.tensors[parsed.tensor_count() - 1];
     if (notation[position + 1] != '.' || notation[position + 2] != '.' || t.ellipsis != rule::tensor::no_ellipsis)
       return void(missing_part = "\"...\" at most once in each tensor");
@@ -80,7 +80,7 @@ struct notation_reader {
 
 }  // namespace detail
 
-constexpr rule::rule(const char* notation) {
+constexpr rule::rule(const char* notation) {  ///< reads einsum notation; a shape_error if it cannot be read
   detail::notation_reader reader{notation, *this};
   if (const char* const missing_part = reader.parse(); missing_part != nullptr)
     throw shape_error(text("partita::rule: requires ")

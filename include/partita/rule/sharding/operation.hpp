@@ -9,19 +9,19 @@ namespace partita {
 
 /// The arguments of an operation other than its operands. Each operation documents what its attributes mean.
 struct attributes {
-  using list = bounded_list<std::ptrdiff_t, most_dimensions>;
-  using extents_list = bounded_list<std::ptrdiff_t, most_results>;
-  list axes{};                ///< dimensions; negative ones count from the end
-  extents_list sizes{};       ///< extents, repeats, sections, ranks of results
+  using list = bounded_list<std::ptrdiff_t, most_dimensions>;       ///< dimensions of an operand or of a result
+  using extents_list = bounded_list<std::ptrdiff_t, most_results>;  ///< extents, repeats, sections or ranks
+  list axes{};                                                      ///< dimensions; negative ones count from the end
+  extents_list sizes{};                                             ///< extents, repeats, sections, ranks of results
   bool keep = false;          ///< a switch: reduced dimensions stay with extent 1, or as the operation says
   bool x = false, y = false;  ///< switches; often one for each of the first two operands
-  std::size_t count = 0;      ///< of results, groups, classes or sections; 0 for the default
+  std::size_t count = 0;      ///< the number of results, groups, classes or sections; 0 for the default
   pending_reduction kind = pending_reduction::sum;  ///< the reduction of reducing operations
 };
 
 /// A name, a function from shapes to a rule, and its attributes. `propagate` accepts operations in place of rules.
 struct operation {
-  using rule_maker = rule (*)(const shape_span&, const attributes&);
+  using rule_maker = rule (*)(const shape_span&, const attributes&);  ///< makes the rule for operands of these shapes
 
   const char* name = "";      ///< the name that messages and rules print
   rule_maker make = nullptr;  ///< makes the rule from shapes and `with`
@@ -63,6 +63,7 @@ constexpr char nth_letter(std::size_t k) {
 /// Adds a dimension of any extent to the last tensor of a rule, with a new factor for the dimension.
 constexpr void add_open_dimension(rule& r) { r.add_dimension(r.add_factor(dynamic, nth_letter(r.factor_count))); }
 
+/// Throws a shape_error unless there are from `least` to `most` operands.
 constexpr void require_operands(const shape_span& shapes, std::size_t least, std::size_t most, const char* call) {
   if (shapes.size() < least || shapes.size() > most)
     throw shape_error(text("partita::rules::") << call << ": requires from " << least << " to " << most
@@ -82,7 +83,7 @@ constexpr std::uint32_t dimension_set(const attributes::list& axes, std::size_t 
   for (const std::ptrdiff_t axis : axes) bits |= std::uint32_t{1} << checked_dimension(axis, rank, call);
   return bits;
 }
-constexpr bool has_bit(std::uint32_t bits, std::size_t d) { return (bits >> d & 1U) != 0; }
+constexpr bool has_bit(std::uint32_t bits, std::size_t d) { return (bits >> d & 1U) != 0; }  ///< whether bit d is set
 
 /// A new factor for each dimension of a shape, with letters from a on; dimensions in `whole` must be unsharded.
 struct separate_factors {

@@ -73,8 +73,8 @@ struct policy {
   constexpr policy with(unshard how) const { return copy_with(&policy::needed, how); }
   friend constexpr bool operator==(const policy&, const policy&) = default;
 
-  static const policy paddle_classic;
-  static const policy paddle_coshard;
+  static const policy paddle_classic;  ///< the choices of PaddlePaddle's older generation
+  static const policy paddle_coshard;  ///< the choices of PaddlePaddle's newer generation
 };
 
 /// PaddlePaddle's older policy: one mesh axis per dimension; an axis that several dimensions request goes to the first

@@ -32,6 +32,7 @@ struct propagation {
 
 namespace detail {
 
+/// Throws the error for a tensor that would have to be resharded, although the policy forbids it.
 template <class = void>
 [[noreturn]] constexpr void throw_move_forbidden(const rule& r, std::size_t t, const sharding& from, const sharding& to,
                                                  const shape_list& shape) {
@@ -55,7 +56,7 @@ struct propagation_builder {
     }
     return layout;
   }
-  constexpr bool has_pending_reduction(std::size_t i, std::size_t a, pending_reduction kind) const {
+  constexpr bool has_pending_reduction(std::size_t i, std::size_t a, pending_reduction kind) const {  ///< of operand i
     return i < s.operands.size() && s.operands[i].known && s.operands[i].layout.pending[a] == kind;
   }
   /// Whether a pending reduction of operand i over axis a may pass to the results instead of being taken before.
@@ -121,6 +122,7 @@ struct propagation_builder {
     }
     out.results.push_back(produced);
   }
+  /// Notes the reshard of tensor t, unless both layouts are equal; throws if the policy forbids it.
   constexpr void add_reshard(std::size_t t, const sharding& from, const sharding& to, const spec& of) const {
     if (from.same_layout(to)) return;
     const std::size_t bytes = moved_bytes(from, to, of.shape, of.element_bytes);
@@ -129,6 +131,7 @@ struct propagation_builder {
   }
 };
 
+/// Throws a partition_error unless all known shardings are on meshes with the axis sizes of m.
 constexpr void require_one_mesh(const mesh& m, const rule& r, const spec_list& all) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!all[k].known) continue;

@@ -12,7 +12,7 @@ namespace partita::detail {
 /// Writes mesh axes in the notation of a layout, for example data+model.
 struct axes_text {
   const mesh& on;  ///< the mesh of the axes
-  axis_list axes;
+  axis_list axes;  ///< the axes, major first
 
   template <std::size_t Capacity>
   friend constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const axes_text& name) {
@@ -21,12 +21,14 @@ struct axes_text {
   }
 };
 
+/// Throws the error for a mesh axis that two factors request.
 template <class = void>
 [[noreturn]] constexpr void throw_axis_conflict(const mesh& m, const rule& r, std::size_t a, char one, char other) {
   throw partition_error(text("partita::propagate: requires a mesh axis to cut one factor, but \"")
                         << m.axes[a].name() << "\" cuts '" << one << "' and '" << other << "' of " << r.name() << ' '
                         << r << "; leave one of them whole, or choose a policy that does");
 }
+/// Throws the error for two tensors that shard a factor by different axes.
 template <class = void>
 [[noreturn]] constexpr void throw_tensors_disagree(const mesh& m, const rule& r, char letter, axis_list before,
                                                    std::size_t first, axis_list now, std::size_t second) {
@@ -36,6 +38,7 @@ template <class = void>
                         << r << "; cut them alike, or choose a policy that does");
 }
 
+/// Throws the error for a sharded dimension that the operation needs unsharded.
 template <class = void>
 [[noreturn]] constexpr void throw_whole_dimension_error(const rule& r, std::size_t t, std::size_t d, const spec& of) {
   throw partition_error(text("partita::propagate: requires dimensions whole that the operation needs whole, but "
@@ -47,7 +50,7 @@ template <class = void>
 /// One list of axes for each factor of an operation; where proposals differ, the policy decides which proposal is used.
 template <class Policy>
 struct factor_proposals : factor_projection<Policy> {
-  using base = factor_projection<Policy>;
+  using base = factor_projection<Policy>;  ///< the call, and the proposals of its tensors
   using base::m, base::r, base::by, base::tensor_spec, base::proposes, base::list_proposals, base::can_cut,
       base::log_decision, base::log_decisions;
 
@@ -77,7 +80,7 @@ struct factor_proposals : factor_projection<Policy> {
     if (axes.starts_with(now)) return now = axes, log_decision(decision::what::extended, t, d, f);
     resolve_disagreement(t, d, f, axes);
   }
-  constexpr void resolve_disagreement(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {
+  constexpr void resolve_disagreement(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {  ///< by the policy
     using enum policy::conflict;
     bool follow = false;
     switch (r.has_equivalent_operands ? by.equivalent_operands : by.disagreement) {

@@ -11,22 +11,21 @@ namespace partita {
 /// contains the predefined operations.
 class registry {
  public:
-  static constexpr std::size_t most_entries = 256;
+  static constexpr std::size_t most_entries = 256;  ///< the capacity of the table
   /// What the registry does for an unknown name: it throws, or returns the replicated rule.
   enum class fallback : std::uint8_t { refuse, replicate };
 
   constexpr registry() = default;
-  constexpr explicit registry(fallback f) : fallback_policy_(f) {}
-  static constexpr registry standard(fallback f = fallback::refuse);
+  constexpr explicit registry(fallback f) : fallback_policy_(f) {}    ///< without operations
+  static constexpr registry standard(fallback f = fallback::refuse);  ///< with the predefined operations
 
   /// Adds an operation, or replaces the rule of a known name. The name must outlive the registry, as literals do.
   constexpr registry& add(const char* name, const char* notation) { return insert({name, notation, nullptr, nullptr}); }
   constexpr registry& add(const char* name, operation::rule_maker f) { return insert({name, nullptr, f, nullptr}); }
 
-  constexpr bool knows(const char* name) const {
-    return find(name) < count_;
-  }                                                      ///< Whether there is a rule of this name.
-  constexpr std::size_t size() const { return count_; }  ///< The number of names.
+  /// Whether there is a rule of this name.
+  constexpr bool knows(const char* name) const { return find(name) < count_; }
+  constexpr std::size_t size() const { return count_; }                         ///< The number of names.
   constexpr const char* name(std::size_t k) const { return entries_[k].name; }  ///< The name of entry k.
 
   /// Makes the rule of a named operation for these shapes, with these attributes in addition to the operation's own.
@@ -48,22 +47,22 @@ class registry {
   }
 
  private:
-  struct entry {
-    const char* name = "";
+  struct entry {                            ///< a name and its rule, in one of three forms
+    const char* name = "";                  ///< the name of the operation
     const char* notation = nullptr;         ///< the rule, if it is a notation
     operation::rule_maker make = nullptr;   ///< the rule, if it is a function
     const operation* predefined = nullptr;  ///< the predefined operation of this name, if there is one
   };
-  static constexpr bool equal(const char* a, const char* b) {
+  static constexpr bool equal(const char* a, const char* b) {  ///< whether two texts are equal
     while (*a != '\0' && *a == *b) ++a, ++b;
     return *a == *b;
   }
-  constexpr std::size_t find(const char* name) const {
+  constexpr std::size_t find(const char* name) const {  ///< the index of the entry with this name, or count_
     for (std::size_t k = 0; k < count_; ++k)
       if (equal(entries_[k].name, name)) return k;
     return count_;
   }
-  constexpr registry& insert(const entry& one) {
+  constexpr registry& insert(const entry& one) {  ///< adds an entry, or replaces that of the same name
     const std::size_t k = find(one.name);
     if (k == most_entries)
       throw shape_error(text("partita::registry: requires at most ")
@@ -73,9 +72,9 @@ class registry {
     return *this;
   }
 
-  entry entries_[most_entries]{};
-  std::size_t count_ = 0;
-  fallback fallback_policy_ = fallback::refuse;
+  entry entries_[most_entries]{};                ///< the first count_ are in use
+  std::size_t count_ = 0;                        ///< the number of entries
+  fallback fallback_policy_ = fallback::refuse;  ///< what is done for names without an entry
 };
 
 namespace detail {

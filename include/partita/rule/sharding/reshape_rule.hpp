@@ -26,11 +26,11 @@ template <class = void>
 /// shapes, the greatest common divisor of the remaining sizes of the two dimensions is a factor of both shapes.
 /// Otherwise the shape with the smaller product gets factors of its own, until the products are equal.
 struct reshape_walk {
-  static constexpr std::size_t max_terms = 64;
-  struct dimension_term {
-    std::uint8_t dimension, factor;  ///< a dimension, and the number of a factor that it has
+  static constexpr std::size_t max_terms = 64;  ///< the capacity of `terms`
+  struct dimension_term {                       ///< a factor of a dimension
+    std::uint8_t dimension, factor;             ///< a dimension, and the number of a factor that it has
   };
-  struct side {
+  struct side {               ///< one of both shapes, and how far it has been split
     const shape_list& shape;  ///< the shape before or after the reshape
     /// Dimension d - 1 is being split, `size_left` of it remains, and `processed` is the product of all factors so far.
     std::size_t d = 0, size_left = 1, processed = 1;
@@ -43,8 +43,8 @@ struct reshape_walk {
   std::uint8_t groups = 0;  ///< the number of the group of merged dimensions that is being found
   char letter = 'a';        ///< the letter of the next factor
 
-  constexpr char next_letter() { return letter > 'z' ? '_' : letter++; }
-  constexpr std::size_t new_factor(std::size_t size, factor_kind kind) {
+  constexpr char next_letter() { return letter > 'z' ? '_' : letter++; }  ///< of the next new factor; '_' after 'z'
+  constexpr std::size_t new_factor(std::size_t size, factor_kind kind) {  ///< adds it to the current group
     const std::size_t f = made_rule.add_factor(size, next_letter(), kind);
     made_rule.factors[f].merged_group = groups;
     return f;
@@ -55,6 +55,7 @@ struct reshape_walk {
     s.processed *= size;
     s.size_left /= size;
   }
+  /// Gives the dimension that is being split a new factor of n iterations, which must be unsharded.
   constexpr void append_replicated(side& s, std::size_t n) { append(s, new_factor(n, factor_kind::replicate), n); }
   /// Gives the dimensions that are being split in both shapes one new common factor.
   constexpr void append_shared(std::size_t size) {
@@ -65,7 +66,7 @@ struct reshape_walk {
     append(to, f, counts ? size : 1);
   }
   static constexpr bool is_at_end(const side& s) { return s.d == s.shape.size(); }  ///< After the last dimension.
-  static constexpr void next_dimension(side& s) { s.size_left = s.shape[s.d++]; }
+  static constexpr void next_dimension(side& s) { s.size_left = s.shape[s.d++]; }   ///< begins to split it
 
   /// Whether a shape has no elements. Two different shapes without elements share no factors.
   static constexpr bool has_no_elements(const shape_list& s) {
@@ -73,7 +74,7 @@ struct reshape_walk {
       if (extent == 0) return true;
     return false;
   }
-  constexpr bool walk_empty_shapes() {
+  constexpr bool walk_empty_shapes() {  ///< false if both are equal or one has elements
     if (from.shape == to.shape || !has_no_elements(from.shape) || !has_no_elements(to.shape)) return false;
     for (side* s : {&from, &to})
       while (!is_at_end(*s)) {
@@ -83,7 +84,7 @@ struct reshape_walk {
       }
     return true;
   }
-  constexpr void walk_both_shapes() {
+  constexpr void walk_both_shapes() {  ///< finds the factors of both shapes
     if (walk_empty_shapes()) return;
     while (true) {
       // If both shapes are at the end of a dimension after the same number of elements, a new group starts.
@@ -114,7 +115,7 @@ struct reshape_walk {
     append_replicated(s, 1);
     return true;
   }
-  constexpr void append_next_factor() {
+  constexpr void append_next_factor() {  ///< where dimensions are merged or split
     if (from.processed == to.processed && from.size_left != 1 && to.size_left != 1) {
       const std::size_t common = greatest_common_divisor(from.size_left, to.size_left);
       if (common == 0) throw_error("extents that are not 0 in merged dimensions");
@@ -125,14 +126,13 @@ struct reshape_walk {
     const side& ahead = from_is_behind ? to : from;
     if (behind.processed == ahead.processed && behind.size_left != 1 && ahead.size_left == 1)
       throw_error("as many elements before as after");
-    // The shape with the smaller product gets a factor of its own, which brings its product closer to the other
-    // shape's.
+    // The shape with the smaller product gets a factor of its own, which brings both products closer together.
     const std::size_t missing = ahead.processed / greatest_common_divisor(behind.processed, ahead.processed);
     const std::size_t common = greatest_common_divisor(behind.size_left, missing);
     append_replicated(behind, common > 1 ? common : behind.size_left);
   }
   constexpr void throw_error(const char* requirement) const { throw_reshape_error(requirement, from.shape, to.shape); }
-  constexpr void write(const side& s) {
+  constexpr void write(const side& s) {  ///< adds the dimensions of a shape to the last tensor of the rule
     std::size_t k = 0;
     for (std::size_t d = 0; d < s.shape.size(); ++d) {
       made_rule.add_dimension();

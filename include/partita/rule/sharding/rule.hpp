@@ -21,14 +21,14 @@ struct rule {
   /// In rules of at most this number of tensors, no tensors share dimensions, because comparing them costs time.
   static constexpr std::size_t tensors_with_own_dimensions = 8;
 
-  struct dimension {
+  struct dimension {                    ///< the factors of one dimension of a tensor
     std::uint8_t first = 0, count = 0;  ///< the range of the dimension's factors in `terms`; empty for an extent of 1
     friend constexpr bool operator==(const dimension&, const dimension&) = default;
   };
-  struct tensor {
-    static constexpr std::uint8_t no_ellipsis = 255;
-    std::uint8_t first = 0, rank = 0;     ///< the range of the tensor's dimensions in `dimensions`
-    std::uint8_t ellipsis = no_ellipsis;  ///< the position of `...` among the dimensions
+  struct tensor {                                     ///< the dimensions of one operand or result
+    static constexpr std::uint8_t no_ellipsis = 255;  ///< the tensor has no `...`
+    std::uint8_t first = 0, rank = 0;                 ///< the range of the tensor's dimensions in `dimensions`
+    std::uint8_t ellipsis = no_ellipsis;              ///< the position of `...` among the dimensions
     friend constexpr bool operator==(const tensor&, const tensor&) = default;
   };
 
@@ -51,13 +51,13 @@ struct rule {
   /// Reads einsum notation; a shape_error says which part cannot be read.
   constexpr rule(const char* notation);  // NOLINT: a literal is a rule
 
-  constexpr std::size_t tensor_count() const { return std::size_t{operand_count} + result_count; }
+  constexpr std::size_t tensor_count() const { return std::size_t{operand_count} + result_count; }  ///< with results
   constexpr std::size_t rank(std::size_t t) const { return tensors[t].rank; }  ///< The rank of tensor t.
   /// Dimension d of tensor t, and factor number k of a dimension.
   constexpr const dimension& at(std::size_t t, std::size_t d) const { return dimensions[tensors[t].first + d]; }
-  constexpr std::size_t term(const dimension& d, std::size_t k) const { return terms[d.first + k]; }
-  constexpr const char* name() const { return letters_of_name[0] == '\0' ? "rule" : letters_of_name; }
-  constexpr bool has_ellipsis() const {
+  constexpr std::size_t term(const dimension& d, std::size_t k) const { return terms[d.first + k]; }    ///< k-th factor
+  constexpr const char* name() const { return letters_of_name[0] == '\0' ? "rule" : letters_of_name; }  ///< of the rule
+  constexpr bool has_ellipsis() const {  ///< whether a tensor has `...`
     for (std::size_t t = 0; t < tensor_count(); ++t)
       if (tensors[t].ellipsis != tensor::no_ellipsis) return true;
     return false;
@@ -81,14 +81,14 @@ struct rule {
     factors[factor_count].letter = letter;
     return factor_count++;
   }
-  constexpr void begin_operand() {
+  constexpr void begin_operand() {  ///< adds an operand, still of rank 0
     share_dimensions_of_last_tensor();
     if (operand_count == most_operands || result_count != 0)
       throw shape_error(text("partita::rule: requires at most ")
                         << most_operands << " operands, before the results; split the operation");
     tensors[operand_count++] = {dimension_count, 0, tensor::no_ellipsis};
   }
-  constexpr void begin_result() {
+  constexpr void begin_result() {  ///< adds a result, still of rank 0
     share_dimensions_of_last_tensor();
     if (result_count == most_results || tensor_count() == most_tensors)
       throw shape_error(text("partita::rule: requires at most ")
@@ -179,7 +179,7 @@ struct rule {
     r.set_name(name);
     return r;
   }
-  constexpr void set_name(const char* name) {
+  constexpr void set_name(const char* name) {  ///< names the operation; cut after most_letters characters
     for (char& letter : letters_of_name) letter = '\0';
     for (std::size_t k = 0; name[k] != '\0' && k < most_letters; ++k) letters_of_name[k] = name[k];
   }
@@ -256,11 +256,11 @@ struct rule {
 
  private:
   template <class = void>
-  [[noreturn]] static constexpr void throw_too_many_dimensions() {
+  [[noreturn]] static constexpr void throw_too_many_dimensions() {  ///< if more than most_dimensions_in_all
     throw shape_error(text("partita::rule: requires at most ")
                       << most_dimensions_in_all << " different dimensions in all; split the operation");
   }
-  constexpr bool has_same_dimensions(const tensor& a, const tensor& b) const {
+  constexpr bool has_same_dimensions(const tensor& a, const tensor& b) const {  ///< whether all factors are equal
     if (a.rank != b.rank || a.ellipsis != b.ellipsis) return false;
     for (std::size_t d = 0; d < a.rank; ++d) {
       const dimension &one = dimensions[a.first + d], &other = dimensions[b.first + d];
@@ -270,7 +270,7 @@ struct rule {
     }
     return true;
   }
-  constexpr rule change_kind(const char* letters, factor_kind kind) const {
+  constexpr rule change_kind(const char* letters, factor_kind kind) const {  ///< a copy, for factors with these letters
     rule r = *this;
     for (; *letters != '\0'; ++letters) r.factors[r.number(*letters)].kind = kind;
     return r;

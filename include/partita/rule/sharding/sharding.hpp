@@ -22,10 +22,10 @@ struct placement {
   pending_reduction reduction = pending_reduction::none;         ///< the pending reduction over the axis, for `partial`
 
   static constexpr placement replicate() { return {}; }  ///< The axis replicates the tensor.
-  static constexpr placement shard(std::size_t d) {
+  static constexpr placement shard(std::size_t d) {      ///< the axis shards dimension d
     return {what::shard, static_cast<std::uint8_t>(d), pending_reduction::none};
   }
-  static constexpr placement partial(pending_reduction kind) { return {what::partial, 0, kind}; }
+  static constexpr placement partial(pending_reduction kind) { return {what::partial, 0, kind}; }  ///< over the axis
   friend constexpr bool operator==(const placement&, const placement&) = default;
 };
 
@@ -35,14 +35,14 @@ struct placement {
 struct sharding {
   mesh on{};                                           ///< the mesh
   std::array<axis_list, most_dimensions> cuts{};       ///< for each dimension, the axes that shard it, major first
-  std::array<pending_reduction, most_axes> pending{};  ///< for each mesh axis
+  std::array<pending_reduction, most_axes> pending{};  ///< for each mesh axis, the reduction that is pending over it
   std::uint8_t dimensions = 0;                         ///< the number of dimensions of the tensor
   std::uint8_t priority = 0;         ///< the priority of an annotation in a program: lower numbers are applied first
   std::uint16_t open = 0;            ///< one bit per dimension that may be sharded further
   std::uint16_t must_replicate = 0;  ///< one bit per axis over which the tensor must stay replicated
   std::uint16_t reduced_over = 0;    ///< one bit per axis over which the value is replicated and its cotangent partial
 
-  constexpr sharding() = default;
+  constexpr sharding() = default;  ///< of a scalar, on a mesh without axes
   constexpr sharding(const mesh& m, std::size_t rank) : on(m), dimensions(static_cast<std::uint8_t>(rank)) {
     if (rank > most_dimensions)
       throw shape_error(text("partita::sharding: requires at most ")
@@ -51,8 +51,8 @@ struct sharding {
 
   constexpr std::size_t rank() const { return dimensions; }  ///< The number of dimensions.
   constexpr axis_list operator[](std::size_t d) const { return cuts[d]; }
-  constexpr bool is_open(std::size_t d) const { return (open >> d & 1U) != 0; }  ///< May get more axes.
-  constexpr bool is_partial() const {
+  constexpr bool is_open(std::size_t d) const { return (open >> d & 1U) != 0; }  ///< Dimension d may get more axes.
+  constexpr bool is_partial() const {                                            ///< whether any reduction is pending
     for (pending_reduction kind : pending)
       if (kind != pending_reduction::none) return true;
     return false;
@@ -96,7 +96,7 @@ struct sharding {
     s.pending[a] = kind;
     return s;
   }
-  constexpr sharding partial(const char* name, pending_reduction kind = pending_reduction::sum) const {
+  constexpr sharding partial(const char* name, pending_reduction kind = pending_reduction::sum) const {  ///< by name
     return partial(on.number(name), kind);
   }
   /// A copy of the sharding without pending reductions.
@@ -127,7 +127,7 @@ struct sharding {
     s.reduced_over = static_cast<std::uint16_t>(s.reduced_over | 1U << a);
     return s;
   }
-  constexpr sharding reduced(const char* name) const { return reduced(on.number(name)); }
+  constexpr sharding reduced(const char* name) const { return reduced(on.number(name)); }  ///< by the name of the axis
   /// Whether the value is replicated over axis a, and its cotangent partial over a.
   constexpr bool is_reduced(std::size_t a) const { return (reduced_over >> a & 1U) != 0; }
   /// The same layout, with another priority as an annotation of a program.
@@ -207,7 +207,7 @@ struct sharding {
   friend constexpr bool operator==(const sharding&, const sharding&) = default;
 
  private:
-  constexpr void require_unused_axis(std::size_t a) const {
+  constexpr void require_unused_axis(std::size_t a) const {  ///< throws if a is partial, reduced or must replicate
     if ((must_replicate >> a & 1U) != 0 || is_reduced(a) || pending[a] != pending_reduction::none)
       throw partition_error(text("partita::sharding: requires an axis that is not in use, but \"")
                             << on.axes[a].name() << "\" "

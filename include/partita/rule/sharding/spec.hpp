@@ -7,11 +7,11 @@
 
 namespace partita {
 
-/// The maximal numbers of operands, of results, and of both together in one operation. These limits suffice for
-/// operations that join or split 64 tensors with a few more, and for their gradients, which have twice as many tensors.
+/// The maximal number of operands of one operation. This limit and those of results and tensors suffice for operations
+/// that join or split 64 tensors with a few more, and for their gradients, which have twice as many tensors.
 inline constexpr std::size_t most_operands = 72;
-inline constexpr std::size_t most_results = 72;   ///< of one operation
-inline constexpr std::size_t most_tensors = 136;  ///< of one operation
+inline constexpr std::size_t most_results = 72;   ///< the maximal number of results of one operation
+inline constexpr std::size_t most_tensors = 136;  ///< the maximal number of operands and results together
 
 /// A tensor of an operation: its shape, and its sharding unless the sharding is not known.
 struct spec {
@@ -21,7 +21,7 @@ struct spec {
   bool known = false;             ///< whether the sharding is known
 
   constexpr spec() = default;
-  constexpr explicit spec(const shape_list& s) : shape(s) {}
+  constexpr explicit spec(const shape_list& s) : shape(s) {}  ///< without a known sharding
   /// Makes a tensor with a sharding; a shape_error if the rank of the sharding differs from the rank of the shape.
   constexpr spec(const sharding& l, const shape_list& s) : layout(l), shape(s), known(true) {
     if (l.rank() != s.size())
@@ -29,7 +29,7 @@ struct spec {
                         << l.rank() << " in " << l << " and the shape is " << s
                         << "; write \"\" for a dimension that is not cut");
   }
-  constexpr spec with_element_bytes(std::size_t n) const {
+  constexpr spec with_element_bytes(std::size_t n) const {  ///< a copy with elements of n bytes
     spec s = *this;
     s.element_bytes = n;
     return s;
@@ -41,7 +41,7 @@ struct spec_list {
   const spec* first = nullptr;  ///< the first of `count` consecutive specs
   std::size_t count = 0;        ///< the number of specs
 
-  constexpr spec_list() = default;
+  constexpr spec_list() = default;  ///< an empty list
   constexpr spec_list(std::initializer_list<spec> all) : count(all.size()) { first = all.begin(); }
   constexpr spec_list(const spec* begin, std::size_t n) : first(begin), count(n) {}
   template <class Range>
@@ -61,10 +61,10 @@ struct spec_list {
 struct shape_span {
   const spec* specs = nullptr;         ///< read if `reads_specs`
   const shape_list* shapes = nullptr;  ///< read otherwise
-  std::size_t count = 0;
-  bool reads_specs = false;  // a pointer to a temporary cannot be compared in a constant expression (g++ 12)
+  std::size_t count = 0;               ///< the number of tensors
+  bool reads_specs = false;            // a pointer to a temporary cannot be compared in a constant expression (g++ 12)
 
-  constexpr shape_span() = default;
+  constexpr shape_span() = default;  ///< of no tensors
   constexpr shape_span(const spec_list& all) : specs(all.first), count(all.count), reads_specs(true) {}  // NOLINT
   constexpr shape_span(std::initializer_list<shape_list> all) : count(all.size()) { shapes = all.begin(); }
   constexpr shape_span(const shape_list* begin, std::size_t n) : shapes(begin), count(n) {}

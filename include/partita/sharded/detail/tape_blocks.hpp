@@ -31,13 +31,14 @@ class tape_blocks {
 
   /// Counts the tape node in the tape of this thread. release() ends the lifetime of the node and its blocks.
   PARTITA_DECL void record();
-  /// Adds a block to those that the tape node keeps alive. Requires an earlier call of record().
+  /// Adds a block to those that the tape node keeps alive. Requires an earlier call of record(). Does nothing for a
+  /// block without memory or without elements.
   PARTITA_DECL void hold_block(const void* memory, std::size_t bytes);
   PARTITA_DECL void release();
 
  private:
   std::shared_ptr<tape_statistics> statistics_;   ///< set by record()
-  std::vector<const void*> blocks_of_tape_node_;  ///< one entry for each call of hold_block()
+  std::vector<const void*> blocks_of_tape_node_;  ///< one entry for each block that hold_block() has added
 };
 
 }  // namespace detail

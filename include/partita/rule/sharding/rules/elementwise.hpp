@@ -40,23 +40,23 @@ constexpr rule elementwise_rule(const shape_span& shapes, const attributes& with
   r.complete();
   return r;
 }
-/// Element-wise operations that are linear: in all operands together, in each operand, and so on (see linearity).
+/// Rules of element-wise operations by their linearity; here linear in all operands together.
 constexpr rule additive_rule(const shape_span& shapes, const attributes& with) {
   return elementwise_rule(shapes, with).with(linearity::additive);
 }
-constexpr rule multilinear_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule multilinear_rule(const shape_span& shapes, const attributes& with) {  ///< linear in each operand
   return elementwise_rule(shapes, with).with(linearity::multilinear);
 }
-constexpr rule movement_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule movement_rule(const shape_span& shapes, const attributes& with) {  ///< only moves or copies values
   return elementwise_rule(shapes, with).with(linearity::movement);
 }
-constexpr rule monotone_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule monotone_rule(const shape_span& shapes, const attributes& with) {  ///< non-decreasing, of one operand
   return elementwise_rule(shapes, with).with(linearity::monotone);
 }
-constexpr rule divide_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule divide_rule(const shape_span& shapes, const attributes& with) {  ///< linear in operand 0 only
   return elementwise_rule(shapes, with).with(linearity::multilinear).linear_in({0});
 }
-constexpr rule where_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule where_rule(const shape_span& shapes, const attributes& with) {  ///< linear in operands 1 and 2
   require_operands(shapes, 3, 3, "where");
   return elementwise_rule(shapes, with).with(linearity::additive).linear_in({1, 2});
 }

@@ -8,8 +8,7 @@
 namespace partita {
 namespace detail {
 
-/// The rule of unknown operations: results have the ranks in `with.sizes`; with `with.x`, dimension 0 of every tensor
-/// is a batch.
+/// The rule of unknown operations: results have the ranks `with.sizes`; if `with.x`, dimension 0 of tensors is a batch.
 constexpr rule fallback_rule(const shape_span& shapes, const attributes& with) {
   rule r;
   const std::size_t batch = with.x ? r.add_factor(dynamic, 'b') : 0;

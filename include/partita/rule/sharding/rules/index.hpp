@@ -195,11 +195,11 @@ constexpr operation gather(std::ptrdiff_t axis = 0) { return {"gather", &detail:
 /// The same operation under PyTorch's name.
 constexpr operation index_select(std::ptrdiff_t axis = 0) { return gather(axis).named("index_select"); }
 inline constexpr operation gather_nd{"gather_nd", &detail::gather_nd_rule, {}};  ///< x, indices -> x at these indices
-constexpr operation take_along_axis(std::ptrdiff_t axis) {
+constexpr operation take_along_axis(std::ptrdiff_t axis) {  ///< x, indices -> x at these indices along `axis`
   return {"take_along_axis", &detail::take_along_axis_rule, {.axes = {axis}}};
 }
 inline constexpr operation scatter{"scatter", &detail::scatter_rule, {}};  ///< x, indices, updates -> x with new rows
-constexpr operation put_along_axis(std::ptrdiff_t axis) {
+constexpr operation put_along_axis(std::ptrdiff_t axis) {  ///< x, indices, values -> x, written along `axis`
   return {"put_along_axis", &detail::put_along_axis_rule, {.axes = {axis}}};
 }
 inline constexpr operation scatter_nd_add{"scatter_nd_add", &detail::scatter_nd_add_rule, {}};  ///< adds updates to x
@@ -210,8 +210,7 @@ constexpr operation one_hot(std::size_t classes) { return {"one_hot", &detail::o
 constexpr operation embedding(bool keep_rows_whole = false) {
   return {"embedding", &detail::embedding_rule, {.x = keep_rows_whole}};
 }
-/// The vocabulary-parallel lookup, with the table as first operand: each worker has a part of the rows, which starts at
-/// any row.
+/// The vocabulary-parallel lookup, table first: each worker has a part of the rows, which starts at any row.
 inline constexpr operation vocabulary_embedding{"vocabulary_embedding", &detail::embedding_rule, {.y = true}};
 
 }  // namespace rules

@@ -12,9 +12,9 @@ namespace detail {
 struct replicated_factors {
   rule& r;
   std::size_t extents[most_factors]{}, factor_indices[most_factors]{};  ///< an extent, and the number of its factor
-  std::size_t count = 0;
+  std::size_t count = 0;                                                ///< the number of extents with a factor
 
-  constexpr explicit replicated_factors(rule& of) : r(of) {}
+  constexpr explicit replicated_factors(rule& of) : r(of) {}  ///< of: the rule that gets the factors
   constexpr std::size_t operator()(std::size_t extent) {
     for (std::size_t k = 0; k < count; ++k)
       if (extents[k] == extent || r.factors[factor_indices[k]].extents_may_differ) return factor_indices[k];
@@ -28,7 +28,7 @@ struct replicated_factors {
 /// Factors for all dimensions of a tensor but one; that dimension is unsharded and is added by the caller.
 struct factors_except_one {
   std::array<std::size_t, most_dimensions> factor_indices{};  ///< for each dimension but one, its factor's number
-  constexpr factors_except_one(rule& r, const shape_list& shape, std::size_t excluded_dimension) {
+  constexpr factors_except_one(rule& r, const shape_list& shape, std::size_t excluded_dimension) {  ///< adds them to r
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (d != excluded_dimension) factor_indices[d] = r.add_factor(shape[d], nth_letter(d));
   }
@@ -114,15 +114,16 @@ constexpr rule split_rule(const shape_span& shapes, const attributes& with) {
 
 namespace rules {
 
-constexpr operation concatenate(std::ptrdiff_t axis) {
+constexpr operation concatenate(std::ptrdiff_t axis) {  ///< joins operands along dimension `axis`
   return {"concatenate", &detail::concatenate_rule, {.axes = {axis}}};
 }
+/// Joins operands of one shape along a new dimension `axis` of the result.
 constexpr operation stack(std::ptrdiff_t axis) { return {"stack", &detail::stack_rule, {.axes = {axis}}}; }
 /// Splits a tensor along `axis` into parts of the given extents.
 constexpr operation split(std::ptrdiff_t axis, const attributes::extents_list& extents) {
   return {"split", &detail::split_rule, {.axes = {axis}, .sizes = extents}};
 }
-constexpr operation split_evenly(std::ptrdiff_t axis, std::size_t parts) {
+constexpr operation split_evenly(std::ptrdiff_t axis, std::size_t parts) {  ///< into `parts` parts of equal extents
   return {"split_evenly", &detail::split_rule, {.axes = {axis}, .count = parts}};
 }
 /// Splits a tensor into as many results as dimension `axis` has elements; the results lack that dimension.

@@ -67,9 +67,9 @@ constexpr rule matmul_bias_rule(const shape_span& shapes, const attributes& with
   r.factors[k].kind = with.keep ? factor_kind::collective : factor_kind::replicate;
   return r.complete().with(linearity::none);
 }
-constexpr rule bmm_rule(const shape_span&, const attributes&) { return "bmk,bkn->bmn"; }
-constexpr rule linear_rule(const shape_span&, const attributes&) { return "...i,oi->...o"; }
-constexpr rule linear_weight_gradient_rule(const shape_span&, const attributes&) {
+constexpr rule bmm_rule(const shape_span&, const attributes&) { return "bmk,bkn->bmn"; }      ///< a batch of products
+constexpr rule linear_rule(const shape_span&, const attributes&) { return "...i,oi->...o"; }  ///< y = x W^T
+constexpr rule linear_weight_gradient_rule(const shape_span&, const attributes&) {            ///< x, dy -> dW, db
   return rule("...k,...n->kn,n").result_depends_on(1, {1});
 }
 

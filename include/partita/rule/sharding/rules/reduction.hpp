@@ -7,6 +7,7 @@
 namespace partita {
 namespace detail {
 
+/// The dimensions `axes` as a bit set; all dimensions if the list is empty.
 constexpr std::uint32_t dimensions_or_all(const attributes::list& axes, std::size_t rank, const char* call) {
   return axes.empty() ? (std::uint32_t{1} << rank) - 1U : dimension_set(axes, rank, call);
 }
@@ -89,16 +90,16 @@ namespace rules {
 constexpr operation reduction(pending_reduction kind, const attributes::list& axes = {}, bool keep = false) {
   return {name_of(kind), &detail::reduction_rule, {.axes = axes, .keep = keep, .kind = kind}};
 }
-constexpr operation sum(const attributes::list& axes = {}, bool keep = false) {
+constexpr operation sum(const attributes::list& axes = {}, bool keep = false) {  ///< sums over `axes`, or over all
   return reduction(pending_reduction::sum, axes, keep);
 }
-constexpr operation mean(const attributes::list& axes = {}, bool keep = false) {
+constexpr operation mean(const attributes::list& axes = {}, bool keep = false) {  ///< means over `axes`, or over all
   return reduction(pending_reduction::avg, axes, keep).named("mean");
 }
-constexpr operation max(const attributes::list& axes = {}, bool keep = false) {
+constexpr operation max(const attributes::list& axes = {}, bool keep = false) {  ///< maxima over `axes`, or over all
   return reduction(pending_reduction::max, axes, keep);
 }
-constexpr operation min(const attributes::list& axes = {}, bool keep = false) {
+constexpr operation min(const attributes::list& axes = {}, bool keep = false) {  ///< minima over `axes`, or over all
   return reduction(pending_reduction::min, axes, keep);
 }
 /// Sums of a function of the elements: squares, counts. The sums of the workers are added, but pending reductions of
@@ -111,30 +112,29 @@ constexpr operation sum_of_function(const attributes::list& axes = {}, bool keep
 constexpr operation whole_reduction(const attributes::list& axes = {}, bool keep = false) {
   return reduction(pending_reduction::none, axes, keep).named("whole_reduction");
 }
-constexpr operation logsumexp(const attributes::list& axes = {}, bool keep = false) {
+constexpr operation logsumexp(const attributes::list& axes = {}, bool keep = false) {  ///< log(sum(exp(x))) over `axes`
   return whole_reduction(axes, keep).named("logsumexp");
 }
-constexpr operation p_norm(const attributes::list& axes = {}, bool keep = false) {
+constexpr operation p_norm(const attributes::list& axes = {}, bool keep = false) {  ///< p-norms over `axes`, or all
   return whole_reduction(axes, keep).named("p_norm");
 }
-constexpr operation argmax(const attributes::list& axes = {}, bool keep = false) {
+constexpr operation argmax(const attributes::list& axes = {}, bool keep = false) {  ///< positions of the maxima
   return whole_reduction(axes, keep).named("argmax");
 }
 
-/// Operations that keep the shape and need some dimensions unsharded: softmax, sorting, cumulative sums, rolling,
-/// triangles.
+/// Operations that keep the shape and need unsharded dimensions: softmax, sorting, cumulative sums, rolls, triangles.
 constexpr operation along(const attributes::list& axes, std::size_t results = 1, bool is_additive = false) {
   return {"along", &detail::along_rule, {.axes = axes, .x = is_additive, .count = results}};
 }
-constexpr operation softmax(std::ptrdiff_t axis = -1) { return along({axis}).named("softmax"); }
+constexpr operation softmax(std::ptrdiff_t axis = -1) { return along({axis}).named("softmax"); }  ///< along `axis`
 /// Sorts values along a dimension; the results are the sorted values and their original positions.
 constexpr operation argsort(std::ptrdiff_t axis = -1) { return along({axis}, 2).named("argsort"); }
-constexpr operation cumsum(std::ptrdiff_t axis) { return along({axis}, 1, true).named("cumsum"); }
+constexpr operation cumsum(std::ptrdiff_t axis) { return along({axis}, 1, true).named("cumsum"); }  ///< running sums
 /// Cumulative maxima or minima along a dimension, and their positions.
 constexpr operation cummax(std::ptrdiff_t axis) { return along({axis}, 2).named("cummax"); }
-constexpr operation cummin(std::ptrdiff_t axis) { return along({axis}, 2).named("cummin"); }
-constexpr operation roll(const attributes::list& axes) { return along(axes, 1, true).named("roll"); }
-constexpr operation triu() { return along({-2, -1}, 1, true).named("triu"); }
+constexpr operation cummin(std::ptrdiff_t axis) { return along({axis}, 2).named("cummin"); }           ///< see cummax
+constexpr operation roll(const attributes::list& axes) { return along(axes, 1, true).named("roll"); }  ///< cyclic shift
+constexpr operation triu() { return along({-2, -1}, 1, true).named("triu"); }  ///< keeps the upper triangles
 
 /// The operation logits, labels -> softmax, cross entropy. Classes in the last dimension may be sharded if labels are
 /// class numbers: the operation itself then communicates over the axes that shard the classes.

@@ -8,11 +8,11 @@
 namespace partita {
 namespace detail {
 
-constexpr rule reshape_to_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule reshape_to_rule(const shape_span& shapes, const attributes& with) {  ///< reshapes to `with.sizes`
   require_operands(shapes, 1, 1, "reshape");
   return reshape_rule(shapes[0], reshaped(shapes[0], with.sizes));
 }
-constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule flatten_rule(const shape_span& shapes, const attributes& with) {  ///< merges a range of dimensions
   require_operands(shapes, 1, 1, "flatten");
   const shape_list& x = shapes[0];
   if (x.empty()) return reshape_rule(x, {std::size_t{1}});
@@ -76,7 +76,7 @@ constexpr rule unsqueeze_rule(const shape_span& shapes, const attributes& with) 
   r.complete();
   return r;
 }
-constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) {
+constexpr rule transpose_rule(const shape_span& shapes, const attributes& with) {  ///< `with.axes`: the new order
   require_operands(shapes, 1, 1, "transpose");
   const shape_list& x = shapes[0];
   if (with.axes.size() != x.size() ||
@@ -162,22 +162,22 @@ namespace rules {
 constexpr operation reshape(const attributes::extents_list& target) {
   return {"reshape", &detail::reshape_to_rule, {.sizes = target}};
 }
-constexpr operation flatten(std::ptrdiff_t first = 0, std::ptrdiff_t last = -1) {
+constexpr operation flatten(std::ptrdiff_t first = 0, std::ptrdiff_t last = -1) {  ///< merges dimensions first … last
   return {"flatten", &detail::flatten_rule, {.axes = {first, last}}};
 }
-constexpr operation squeeze(const attributes::list& axes = {}) {
+constexpr operation squeeze(const attributes::list& axes = {}) {  ///< removes dimensions of one element (empty: all)
   return {"squeeze", &detail::squeeze_rule, {.axes = axes}};
 }
-constexpr operation unsqueeze(const attributes::list& axes) {
+constexpr operation unsqueeze(const attributes::list& axes) {  ///< inserts dimensions of one element at `axes`
   return {"unsqueeze", &detail::unsqueeze_rule, {.axes = axes}};
 }
-constexpr operation transpose(const attributes::list& order) {
+constexpr operation transpose(const attributes::list& order) {  ///< dimension d of the result is order[d] of x
   return {"transpose", &detail::transpose_rule, {.axes = order}};
 }
-constexpr operation expand(const attributes::extents_list& extents) {
+constexpr operation expand(const attributes::extents_list& extents) {  ///< repeats extents of 1; -1 keeps an extent
   return {"expand", &detail::expand_rule, {.sizes = extents}};
 }
-constexpr operation tile(const attributes::extents_list& repeats) {
+constexpr operation tile(const attributes::extents_list& repeats) {  ///< repeats x along the last dimensions
   return {"tile", &detail::expand_rule, {.sizes = repeats, .keep = true}};
 }
 /// Takes a part of the given extents along some dimensions of a tensor.
