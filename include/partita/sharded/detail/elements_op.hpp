@@ -44,8 +44,8 @@ struct elements_op {
   std::array<double, function::parameters> parameters{};       ///< the parameters of this call
 
   static constexpr const char* name() { return F.name; }  ///< the name of the element function
-  static short_list<std::size_t> broadcast_dims() { return {static_cast<std::size_t>(Dims)...}; }
-  static constexpr partita::rule rule(const shape_span& shapes) {
+  static short_list<std::size_t> broadcast_dims() { return {static_cast<std::size_t>(Dims)...}; }  ///< Dims as a list
+  static constexpr partita::rule rule(const shape_span& shapes) {  ///< the sharding rule for operands of these shapes
     operation o{F.name, F.properties.rule, {}};
     if constexpr (sizeof...(Dims) > 0) o.with.axes = {Dims...};
     else if constexpr (!Aligned) require_equal_ranks(F.name, shapes);
@@ -66,7 +66,7 @@ struct elements_op {
     return (all & 7U) | ((all & 8U) != 0 ? std::uint32_t{1} << operands : 0U);
   }
   template <class... T>
-  std::unique_ptr<const custom_op> make_custom_op() const {
+  std::unique_ptr<const custom_op> make_custom_op() const {  ///< with the functions for elements of each T
     return std::unique_ptr<const custom_op>(new element_work_of_types<T...>(
         fingerprint(), {row_call<T>(), cotangent_for_type<T, sizeof...(T)>, broadcast_dims()}...));
   }

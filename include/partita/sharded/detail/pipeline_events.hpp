@@ -13,7 +13,7 @@ namespace partita::detail {
 
 /// Numbers the tasks and movements to which the recorded steps of a pipeline belong.
 struct pipeline_numbering {
-  std::uint32_t stages = 0, micro_batches = 0;  ///< the numbers of stages and of micro-batches
+  std::uint32_t stages = 0, micro_batches = 0;  ///< the number of all passes and movements of the pipeline
 
   /// The passes of a stage, and the movements of its result and of its cotangent to another stage.
   enum task_kind : std::uint32_t { forward, backward, y_move, dy_move };

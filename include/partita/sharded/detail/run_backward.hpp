@@ -125,7 +125,7 @@ class ready_nodes {
   }
 
  private:
-  struct queued_node {
+  struct queued_node {                     ///< a node whose cotangent is complete
     std::uint64_t order;                   ///< the number of the node in the order of creation
     std::shared_ptr<void> node;            ///< a tape_node of any element type
     void (*process)(void*, ready_nodes&);  ///< calls process() for the type of the node

@@ -52,7 +52,7 @@ struct tape_node {
 };
 
 template <class T>
-std::shared_ptr<tape_node<T>> new_tape_node(const sharding& layout) {
+std::shared_ptr<tape_node<T>> new_tape_node(const sharding& layout) {  ///< of a new value in this layout
   auto node = std::make_shared<tape_node<T>>();
   node->order = ++run_state.tape_nodes;
   node->layout = layout;

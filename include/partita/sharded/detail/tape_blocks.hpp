@@ -33,7 +33,7 @@ class tape_blocks {
   PARTITA_DECL void record();
   /// Adds a block to those that the tape node keeps alive. Requires an earlier call of record().
   PARTITA_DECL void hold_block(const void* memory, std::size_t bytes);
-  PARTITA_DECL void release();
+  PARTITA_DECL void release();  ///< ends the lifetime of the tape node and its blocks
 
  private:
   std::shared_ptr<tape_statistics> statistics_;   ///< set by record()
