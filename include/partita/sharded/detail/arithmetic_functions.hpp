@@ -7,10 +7,10 @@ namespace partita::element_functions {
 
 /// Properties of functions that commute with pending sums; in the second, results for integers are truncated.
 inline constexpr element_properties additive_properties = holomorphic({&detail::additive_rule}),
-                                    truncating_additive_properties =  ///< results for integers are truncated
+                                    truncating_additive_properties =  ///< the same, with integer results truncated
                                     holomorphic({&detail::additive_rule, detail::integer_support::truncated});
 
-/// Functions of two elements.
+/// Functions of two elements: their sum, difference, product and quotient.
 inline constexpr element_function add{"add", additive_properties, [](auto a, auto b) { return a + b; },
                                       identity_derivative(), identity_derivative()};
 inline constexpr element_function subtract{"subtract", additive_properties, [](auto a, auto b) { return a - b; },
@@ -47,7 +47,7 @@ constexpr auto apply_if_complex(Function) {
   };
 }
 
-/// Functions of an element x and a number c.
+/// Functions of an element x and a number c; `scale` is their product.
 inline constexpr element_function scale{"scale", additive_properties, [](auto x, auto c) { return x * c; },
                                         derivative_from_cotangent([](auto dy, auto c) { return dy * c; })};
 inline constexpr element_function add_number{"shift", holomorphic(nondecreasing_function),  ///< x + c

@@ -148,9 +148,9 @@ class bound_mesh {
   /// The number of plans that a cache keeps. Chosen: above the movements of a training step of 12 layers.
   static constexpr std::size_t max_plans = 512;
   template <class Plan>
-  struct cache_entry {      ///< a plan in a cache
-    std::uint64_t key = 0;  ///< a hash of all that determines the plan
-    std::shared_ptr<Plan> plan{};
+  struct cache_entry {             ///< a plan in a cache
+    std::uint64_t key = 0;         ///< a hash of all that determines the plan
+    std::shared_ptr<Plan> plan{};  ///< the plan of an exchange or of a reshard
   };
 
   /// Runs f() in a call to which the other workers have committed: at a std::bad_alloc, this worker ends the job.

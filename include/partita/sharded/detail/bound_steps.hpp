@@ -65,8 +65,8 @@ class bound_steps final : public step_list {
   /// How a step is executed: it computes, it moves elements, or it is the first of several movements that share their
   /// messages. Movements that share the messages of an earlier movement are executed together with the earlier one.
   struct step {
-    std::unique_ptr<step_work> work{};             ///< null for a movement
-    std::shared_ptr<planned_exchange> exchange{};  ///< null for a computation
+    std::unique_ptr<step_work> work{};             ///< the computation; null for a movement
+    std::shared_ptr<planned_exchange> exchange{};  ///< the movement; null for a computation
     std::shared_ptr<joined_exchange> joined{};     ///< null unless it is the first of movements that share messages
     bool takes_part = true;  ///< whether this worker takes part in the step; if not, it skips the step
 
@@ -109,19 +109,19 @@ class bound_steps final : public step_list {
   PARTITA_DECL void make_room(bound_mesh& on, bool uses_own_channels);
   /// Writes the estimated timetable into the trace, to which all runs after this call add their times.
   PARTITA_DECL void begin_trace();
-  void* address(std::uint32_t b) const { return b == nothing ? nullptr : blocks_[b].address; }  ///< of block number b
+  void* address(std::uint32_t b) const { return b == nothing ? nullptr : blocks_[b].address; }  ///< memory of block b
   PARTITA_DECL void add_pending_movement(const step& one) const;  ///< marks the started movement as pending
   /// Starts the first of the movements that wait to be started. Returns whether this worker sends messages in it.
   PARTITA_DECL bool start_next_movement() const;
   /// Starts all waiting movements up to that of step `one`, then waits until the movement of step `one` is complete.
   PARTITA_DECL void finish(const step& one) const;
 
-  std::vector<step> steps_;                           ///< in the order in which the program added them
+  std::vector<step> steps_;                           ///< the recorded steps, in the order in which they were added
   std::vector<step_use> step_uses_;                   ///< the blocks that each step reads and sets
   program_order order_;                               ///< the order in which run() executes the steps
   std::uint32_t task_ = 0;                            ///< the task to which steps that are added now belong
   std::size_t forward_step_count_ = ~std::size_t{0};  ///< the number of steps of the forward pass
-  std::vector<block> blocks_;                         ///< by block number
+  std::vector<block> blocks_;                         ///< the blocks that steps read or set, by block number
   std::vector<block_lifetime> lifetimes_[2];          ///< the lifetimes of the blocks in each storage
   std::vector<std::size_t> block_numbers_[2];         ///< the numbers of the blocks in each storage
   tensor_block<std::uint64_t> storage_[2];  ///< for blocks that do not move, and for blocks that exchanges read or set

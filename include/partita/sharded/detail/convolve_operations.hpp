@@ -141,7 +141,7 @@ struct convolve_operation {
     using part = convolution_role;
     return rule_of_convolution<Groups>("convolve", {part::images, part::filters, part::results}, x[0].size());
   }
-  shape_list result_extents(const shape_span& x) const {  ///< of the whole result
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y{x[0][0], convolution.options.out_channels};
     for (std::size_t f = 0; f < D; ++f) y.push_back(convolution.output_extent(f));
     return y;
@@ -182,7 +182,7 @@ struct convolve_adjoint_operation {
     return rule_of_convolution<Groups>("convolve_transposed", {part::results, part::filters, part::images},
                                        x[0].size());
   }
-  shape_list result_extents(const shape_span& x) const {  ///< of the whole images
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole images
     shape_list y{x[0][0], convolution.options.in_channels};
     for (std::size_t f = 0; f < D; ++f) y.push_back(convolution.image_extents[f]);
     return y;
@@ -227,7 +227,7 @@ struct convolve_filters_operation {
     return rule_of_convolution<Groups>("gradient of filters", {part::images, part::results, part::filters},
                                        x[0].size());
   }
-  shape_list result_extents(const shape_span&) const {  ///< of the whole filters
+  shape_list result_extents(const shape_span&) const {  ///< the extents of the whole filters
     shape_list w{convolution.options.out_channels, convolution.options.in_channels / Groups};
     for (const std::size_t k : convolution.options.kernel) w.push_back(k);
     return w;

@@ -81,7 +81,7 @@ concept prepares = requires(const Op& op, const type_at_every_index<I, tensor_pa
 template <class Op, class T, std::size_t... I>
 concept has_adjoint_of_each =  ///< Op::adjoint takes the operands as separate arguments
     requires(const Op& op, std::size_t i, const sharded_tensor<T>& y,
-             const type_at_every_index<I, sharded_tensor<T>>&... x) { op.adjoint(i, y, x..., y); };
+             const type_at_every_index<I, sharded_tensor<T>>&... x) { op.adjoint(i, y, x..., y); };  ///< of operand i
 template <class Op, class T>
 concept has_adjoint_of_list =  ///< Op::adjoint takes the operands as one list
     requires(const Op& op, const sharded_tensor<T>& y, const std::vector<sharded_tensor<T>>& x) {
@@ -93,8 +93,8 @@ template <class Op, class T, class Operands>
 struct typed_work_of_op;
 template <class Op, class T, std::size_t... I>
 struct typed_work_of_op<Op, T, std::index_sequence<I...>> : typed_custom_op<T> {  ///< calls the functions of `op`
-  using tensor = sharded_tensor<T>;
-  Op op;  ///< the operation as the program declares it
+  using tensor = sharded_tensor<T>;  ///< an operand, the result or a cotangent
+  Op op;                             ///< the operation as the program declares it
 
   explicit typed_work_of_op(const Op& declared) : op(declared) {}
 

@@ -82,6 +82,7 @@ struct elements_op {
     for (std::size_t p = 0; p < function::parameters; ++p) all[p] = parameters[p];
     return {compute_row<T>, all};
   }
+  /// The cotangent of operand i, in its extents, for a call with the parameters `numbers`.
   template <class T>
   static sharded_tensor<T> cotangent(const element_parameters& numbers, std::size_t i, const sharded_tensor<T>& dy,
                                      const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) {
@@ -104,7 +105,7 @@ struct elements_op {
   template <std::size_t I, class T>
   sharded_tensor<T> unsummed_cotangent(const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
                                        const sharded_tensor<T>& y) const {
-    using derivative = derivative_of<F, I>;
+    using derivative = derivative_of<F, I>;  ///< with respect to operand I
     if constexpr (std::is_same_v<derivative, no_derivative>) return {};
     else if constexpr (std::is_same_v<derivative, identity_derivative>) return dy;
     else {

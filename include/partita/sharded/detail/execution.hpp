@@ -54,11 +54,11 @@ class step_list;
 /// How a thread executes operations, and the totals of movements that it has executed.
 struct execution {
   step_list* steps = nullptr;                  ///< if not null, operations become steps of this program
-  const step_list* pending = nullptr;          ///< if not null, a program with pending movements
-  bool is_dry_run = false;                     ///< whether this is a dry run
+  const step_list* pending = nullptr;          ///< if not null, the running program, which has pending movements
+  bool is_dry_run = false;                     ///< whether this thread is in a dry run
   std::vector<movement>* log = nullptr;        ///< the log of this thread's movements; null if no one reads it
   const char* operation = nullptr;             ///< the operation to which the next log entry belongs
-  bool is_backward = false;                    ///< whether this is a backward pass
+  bool is_backward = false;                    ///< whether this thread is in a backward pass
   std::size_t no_implicit_reshard_scopes = 0;  ///< if above 0, operations that have to move an operand throw
   std::uint64_t tape_nodes = 0;                ///< the number of tape nodes that this thread has made so far
   movement_counts movement_totals{};           ///< the movements that this thread has executed so far

@@ -163,7 +163,7 @@ struct transform_operation {
   real_transform real = real_transform::dct_1;       ///< the transform of real numbers, if `kind` is real_to_real
   bool transposed = false;                           ///< whether this is the transpose of the transform
 
-  static constexpr partita::rule rule(const shape_span& x) {  ///< does not shard dimension D
+  static constexpr partita::rule rule(const shape_span& x) {  ///< a sharding rule that leaves dimension D whole
     return rules::along({static_cast<std::ptrdiff_t>(D)}, 1, true).named(OfComplex ? "fft" : "dct")(x);
   }
   template <class T>
@@ -188,10 +188,10 @@ struct half_spectrum_operation {
   std::size_t n = 0;                            ///< the number of real numbers along dimension D
 
   static constexpr const char* name() { return ToReal ? "irfft" : "rfft"; }  ///< of the operation, in logs and errors
-  static constexpr partita::rule rule(const shape_span& x) {                 ///< does not shard dimension D
+  static constexpr partita::rule rule(const shape_span& x) {  ///< a sharding rule that leaves dimension D whole
     return rules::slice({static_cast<std::ptrdiff_t>(D)}).named(name())(x).with(linearity::additive);
   }
-  shape_list result_extents(const shape_span& x) const {  ///< of the whole result
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y = x[0];
     y[D] = ToReal ? n : half_spectrum_extent(n);
     return y;

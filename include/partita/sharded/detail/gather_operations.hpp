@@ -37,7 +37,7 @@ struct take_along_operation {
   static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
 
-  static constexpr partita::rule rule(const shape_span& x) {  ///< of x and indices; does not shard dimension D of x
+  static constexpr partita::rule rule(const shape_span& x) {  ///< a sharding rule that leaves D whole in x
     for (std::size_t d = 0; d < x[0].size() && x[0].size() == x[1].size(); ++d)
       if (d != D && x[0][d] != x[1][d])
         throw shape_error(text("partita::take_along_axis: requires indices whose extents differ from those of x along "
@@ -65,7 +65,7 @@ struct add_along_axis_operation {                    ///< the adjoint of take_al
   static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
   std::size_t extent;                                ///< the extent of dimension D of the result
 
-  static constexpr partita::rule rule(const shape_span& dy) {  ///< does not shard dimension D of the result
+  static constexpr partita::rule rule(const shape_span& dy) {  ///< a sharding rule that leaves D whole in the result
     if (dy[0].size() <= D || dy[1].size() != dy[0].size())
       throw shape_error(text("partita::add_along_axis: requires updates and indices of equal extents with dimension ")
                         << D << ", got updates of " << dy[0] << " and indices of " << dy[1]);
@@ -79,7 +79,7 @@ struct add_along_axis_operation {                    ///< the adjoint of take_al
     for (std::size_t d = 0; d < dy[0].size(); ++d) d == D ? r.add_whole_dimension() : r.add_dimension(f[d]);
     return r.complete().linear_in({0}).named("add_along_axis");
   }
-  shape_list result_extents(const shape_span& dy) const {  ///< of the whole result
+  shape_list result_extents(const shape_span& dy) const {  ///< the extents of the whole result
     shape_list x = dy[0];
     x[D] = extent;
     return x;
@@ -173,7 +173,7 @@ struct scatter_add_nd_operation {                    ///< the adjoint of gather_
     for (std::size_t d = counted; d < dy[0].size(); ++d) r.add_dimension(f[d]);
     return r.complete().linear_in({0}).named("scatter_add_nd");
   }
-  shape_list result_extents(const shape_span& dy) const {  ///< of the whole result
+  shape_list result_extents(const shape_span& dy) const {  ///< the extents of the whole result
     shape_list x = extents;
     for (std::size_t d = dy[1].size() - 1; d < dy[0].size(); ++d) x.push_back(dy[0][d]);
     return x;

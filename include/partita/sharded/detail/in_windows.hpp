@@ -60,8 +60,8 @@ constexpr short_list<interval> replace_features(short_list<interval> box, const 
 
 /// The layouts of the operands and the result of an operation over sharded features.
 struct layouts_over_features {
-  std::array<sharding, max_window_operands> operands{};  ///< one for each operand; the rest is unused
-  sharding result{};
+  std::array<sharding, max_window_operands> operands{};  ///< the layout of each operand; the rest is unused
+  sharding result{};                                     ///< the layout of the result
 };
 
 /// Finds the layouts of an operation over sharded features. All features get the sharding of the anchor (the tensor

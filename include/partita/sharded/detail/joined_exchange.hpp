@@ -33,7 +33,7 @@ class joined_exchange {
   void set_memory(std::size_t part, void* x, void* y) { parts_[part].x = x, parts_[part].y = y; }
   PARTITA_DECL void start();                                         ///< Packs and sends the boxes.
   PARTITA_DECL void finish();                                        ///< Waits for the messages, and unpacks the boxes.
-  box_exchange* opened_exchange() const { return exchange_.get(); }  ///< null before open()
+  box_exchange* opened_exchange() const { return exchange_.get(); }  ///< of the common messages; null before open()
 
  private:
   struct movement_part {                                  ///< this worker's part of one of the movements
@@ -45,9 +45,9 @@ class joined_exchange {
   /// A box in a message: the worker at the other end, the number of the box's movement, the number of the box in that
   /// movement's plan, and the offset of the box in the buffer of all messages, in words.
   struct packed_box {
-    std::size_t worker = 0, part = 0, box = 0, offset = 0;  ///< `offset` is counted in words
+    std::size_t worker = 0, part = 0, box = 0, offset = 0;  ///< part: the number of a movement; offset: in words
   };
-  using word = std::uint64_t;  ///< the unit of the buffers
+  using word = std::uint64_t;  ///< the unit of the buffers: 8 bytes
 
   /// Lists in `all` the boxes of all movements, ordered by workers and then by movements, with their offsets in the
   /// buffer of all messages; adds one message for each worker to `messages`. Returns the number of words in all
@@ -57,7 +57,7 @@ class joined_exchange {
 
   std::vector<movement_part> parts_;                         ///< the movements, in the order in which they were passed
   lowered_plan messages_{1};                                 ///< one box, a message, for each worker at the other end
-  std::vector<packed_box> outgoing_boxes_, incoming_boxes_;  ///< ordered by worker
+  std::vector<packed_box> outgoing_boxes_, incoming_boxes_;  ///< those of all movements, ordered by worker
   std::vector<word> send_buffer_, receive_buffer_;           ///< all messages that this worker sends, or receives
   bool takes_part_ = false;                                  ///< see takes_part()
   movement_counts counts_{1, 0, 0};                          ///< the exchanges, bytes and messages of one execution

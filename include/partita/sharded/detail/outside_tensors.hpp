@@ -102,7 +102,7 @@ void ensure_unique_memory(bound_steps& steps, sharded_tensor<T>& result, std::ui
 /// real and complex arguments, <partita/sharded/traced_complex.hpp> defines these types.
 template <class T>
 struct tensors_of_program {
-  using tensor = sharded_tensor<T>;  ///< the type of arguments and gradients
+  using tensor = sharded_tensor<T>;  ///< the type of each argument and gradient
   template <class V>
   static constexpr bool takes = std::is_same_v<V, T>;  ///< whether arguments may have elements V
 

@@ -13,7 +13,7 @@ namespace partita::detail {
 
 /// Numbers the tasks and movements to which the recorded steps of a pipeline belong.
 struct pipeline_numbering {
-  std::uint32_t stages = 0, micro_batches = 0;  ///< the number of all passes and movements of the pipeline
+  std::uint32_t stages = 0, micro_batches = 0;  ///< the numbers of stages and of micro-batches
 
   /// The passes of a stage, and the movements of its result and of its cotangent to another stage.
   enum task_kind : std::uint32_t { forward, backward, y_move, dy_move };
@@ -22,7 +22,7 @@ struct pipeline_numbering {
   std::uint32_t of(task_kind which, std::uint32_t stage, std::uint32_t micro_batch) const {
     return (which * micro_batches + micro_batch) * stages + stage;
   }
-  std::uint32_t count() const { return 4 * stages * micro_batches; }  ///< of all passes and movements
+  std::uint32_t count() const { return 4 * stages * micro_batches; }  ///< the number of all passes and movements
 };
 
 /// Orders the recorded steps by a simulated run. A movement between groups of workers begins when the sender's task is

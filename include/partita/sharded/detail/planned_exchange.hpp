@@ -60,11 +60,11 @@ class planned_exchange {
         kind_(other.kind_),
         max_received_elements_(other.max_received_elements_) {}
 
-  exchange_plan<dynamic> plan_;  ///< without forwarding, see plan()
+  exchange_plan<dynamic> plan_;  ///< the plan without forwarding; see plan()
   /// The two plans that are executed instead of plan() if there are several nodes, one with several workers: the first
   /// sends boxes between nodes, the second forwards boxes from their receivers to other workers of the same node.
   std::vector<exchange_plan<dynamic>> forwarding_plans_;
-  std::shared_ptr<box_overlaps> boxes_;     ///< null after the movement is opened
+  std::shared_ptr<box_overlaps> boxes_;     ///< the boxes of all workers; null after the movement is opened
   element_kind kind_;                       ///< the type of the elements
   std::size_t max_received_elements_;       ///< the most elements that any worker receives
   movement_counts counts_{};                ///< counts(), which open() computes

@@ -16,7 +16,7 @@ namespace partita {
 
 /// The indices start, start + step, … that are below stop.
 struct index_progression {
-  std::size_t start = 0, stop = 0, step = 1;  ///< `stop` itself is excluded
+  std::size_t start = 0, stop = 0, step = 1;  ///< `step` is the distance of two indices; `stop` is excluded
 
   constexpr std::size_t size() const { return stop <= start ? 0 : (stop - start + step - 1) / step; }
   constexpr std::uint64_t fingerprint() const { return hasher().mix(start).mix(stop).mix(step).value(); }
@@ -126,9 +126,8 @@ struct flip_operation : rearrangement<flip_operation<D...>, D...> {  ///< revers
 
 template <std::size_t... D>
 struct roll_operation : rearrangement<roll_operation<D...>, D...> {  ///< rotates x along the dimensions D
-  static constexpr std::size_t parameters = 1;  ///< the number of data members, which the workers compare
-  std::array<std::ptrdiff_t, sizeof...(D)>
-      shifts;  ///< by how many positions elements move along each of the dimensions D
+  static constexpr std::size_t parameters = 1;      ///< the number of data members, which the workers compare
+  std::array<std::ptrdiff_t, sizeof...(D)> shifts;  ///< by how many positions elements move along each of D
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_keeping_extents<D...>("roll", x); }
   std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {  ///< the index of x from which index i comes
@@ -153,7 +152,7 @@ struct tile_operation : rearrangement<tile_operation<D...>, D...> {  ///< repeat
   std::array<std::size_t, sizeof...(D)> repeats;  ///< the number of copies along each of the dimensions D
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("tile", x); }
-  shape_list result_extents(const shape_span& x) const {  ///< of the whole result
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y = x[0];
     std::size_t k = 0;
     ((y[D] *= repeats[k++]), ...);
@@ -194,7 +193,7 @@ struct insert_zeros_operation : rearrangement<insert_zeros_operation<D...>, D...
   std::array<std::size_t, sizeof...(D)> extents;        ///< the extents of the result along the dimensions D
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("spread", x); }
-  shape_list result_extents(const shape_span& x) const {  ///< of the whole result
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y = x[0];
     std::size_t k = 0;
     ((y[D] = extents[k++]), ...);
@@ -224,7 +223,7 @@ struct strided_operation : rearrangement<strided_operation<D...>, D...> {  ///< 
   std::array<index_progression, sizeof...(D)> indices;  ///< the indices of x that are taken along the dimensions D
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("strided_slice", x); }
-  shape_list result_extents(const shape_span& x) const {  ///< of the whole result
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y = x[0];
     std::size_t k = 0;
     const auto take = [&](std::size_t d) {
@@ -269,7 +268,7 @@ struct expand_operation {                                ///< repeats the only e
     f.write(r);
     return r.complete().named("expand").with(linearity::movement);
   }
-  shape_list result_extents(const shape_span& x) const {  ///< of the whole result
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y = x[0];
     std::size_t k = 0;
     ((y[D] = target_extents[k++]), ...);

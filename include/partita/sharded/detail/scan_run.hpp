@@ -154,7 +154,7 @@ class scan_run {
   state_list<T> initial_state_;          ///< the state before step 0
   std::vector<scan_sweep> sweeps_;       ///< the first is executed in the forward pass, the others in the backward pass
   std::list<checkpoint> checkpoints_{};  ///< the states kept so far; the last is used next
-  std::vector<state_list<T>> contributions_;  ///< for each tensor of the state, those to its cotangent
+  std::vector<state_list<T>> contributions_;  ///< for each tensor of a state, the contributions to its cotangent
   bool has_contributions_ = false;            ///< whether the node of the repeated steps has a contribution
 };
 

@@ -72,7 +72,7 @@ struct take_adjoint_op {
     if (dy[0].size() == D) add_indexed_dimension(r);
     return r.complete().named(Cut ? "gradient of a lookup" : "gradient of take");
   }
-  shape_list result_extents(const shape_span& dy) const {  ///< of the whole result
+  shape_list result_extents(const shape_span& dy) const {  ///< the extents of the whole result
     shape_list x;
     for (std::size_t d = 0; d < D; ++d) x.push_back(dy[0][d]);
     x.push_back(extent);
@@ -96,7 +96,7 @@ struct take_adjoint_op {
   }
 
  private:
-  static constexpr void add_indexed_dimension(partita::rule& r) {  ///< dimension D of the result
+  static constexpr void add_indexed_dimension(partita::rule& r) {  ///< adds dimension D to the result of r
     if (Cut) add_open_dimension(r);
     else r.add_whole_dimension();
   }
@@ -123,7 +123,7 @@ struct take_operation {
     }
     return Cut ? r.complete().named("lookup") : r.complete().with(linearity::movement).named("take");
   }
-  shape_list result_extents(const shape_span& x) const {  ///< of the whole result
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y;
     for (std::size_t d = 0; d < x[0].size(); ++d) {
       if (d != D) y.push_back(x[0][d]);

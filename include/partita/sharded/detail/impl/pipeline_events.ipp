@@ -59,8 +59,8 @@ class pipeline_writer {
   /// movements that it needs begin earlier.
   enum class kind : std::uint8_t { post_send, finish, post_receive, task };
   struct event {                  ///< a task, or an action in the movement that a task needs
-    double time = 0;              ///< seconds in the simulated run
-    kind what = kind::task;       ///< what happens in the event
+    double time = 0;              ///< when it happens, in seconds of the simulated run
+    kind what = kind::task;       ///< the task, or the action in a movement
     std::size_t task_number = 0;  ///< the index of the task in the run
     std::uint32_t movement = 0;   ///< the number of the movement; 0 in the event of a task
   };
@@ -142,7 +142,7 @@ class pipeline_writer {
   std::vector<std::vector<std::uint32_t>> steps_of_task_;  ///< by the number that numbers_ gives a task or movement
   std::vector<double> end_times_;                          ///< of the simulated tasks, by pipeline_shape::number()
   bool has_weight_passes_ = false;   ///< whether gradients of weights are computed in separate passes
-  std::vector<event> events_;        ///< of all tasks and movements
+  std::vector<event> events_;        ///< the events of all tasks and movements
   std::vector<ordered_step> order_;  ///< the steps that are ordered so far
 };
 

@@ -21,7 +21,7 @@ class wider_box_finder {
         multiply_adds_per_second_(multiply_adds_per_second),
         wider_results_(of.operations()) {}
 
-  std::vector<wider_result> find_wider_results() {  ///< one for each operation; called once
+  std::vector<wider_result> find_wider_results() {  ///< returns an entry for each operation; called once
     for (std::size_t o = wider_results_.size(); o-- > 0;)
       if (find_box_operation(o) != nullptr) try_to_widen_result(o);
     return std::move(wider_results_);
@@ -107,12 +107,12 @@ class wider_box_finder {
     wider_results_[reader].reads_wider_box = true;
   }
 
-  const graph& g_;                                          ///< the program
+  const graph& g_;                                          ///< the operations and values of the program
   const std::vector<placed_operation>& placed_operations_;  ///< the layouts of each operation
   bound_mesh& bound_mesh_;                                  ///< the mesh of the program
   link_cost link_;                                          ///< the estimated cost of a movement between the workers
-  double element_bytes_, multiply_adds_per_second_;         ///< the latter: of one worker
-  std::vector<wider_result> wider_results_;                 ///< by operation, as found so far
+  double element_bytes_, multiply_adds_per_second_;         ///< the latter: the speed of one worker
+  std::vector<wider_result> wider_results_;                 ///< the result for each operation, as far as decided
 };
 
 PARTITA_DEF std::vector<wider_result> wider_results(const graph& of,
