@@ -7,8 +7,8 @@ namespace partita::element_functions {
 
 /// Properties of functions that commute with pending sums; in the second, results for integers are truncated.
 inline constexpr element_properties additive_properties = holomorphic({&detail::additive_rule}),
-                                    truncating_additive_properties =  ///< the same, with integer results truncated
-                                    holomorphic({&detail::additive_rule, detail::integer_support::truncated});
+                                    truncating_additive_properties =
+                                        holomorphic({&detail::additive_rule, detail::integer_support::truncated});
 
 /// Functions of two elements: their sum, difference, product and quotient.
 inline constexpr element_function add{"add", additive_properties, [](auto a, auto b) { return a + b; },

@@ -136,8 +136,7 @@ struct take_operation {
     return y;
   }
   template <class T>
-  void local(const tensor_part<const T>& x,
-             const tensor_part<T>& y) const {  ///< copies the rows that block x has; others are 0
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< 0 for indices outside of block x
     const dimension_loops n(y.shape, D, Rank);
     const interval own = x.box[D];
     for_each_index<D>(indices, y, [&](std::size_t k, std::size_t index) {
