@@ -25,7 +25,7 @@ template <class Op>
 concept works_along_cuts = reads_windows<Op> || carries_totals<Op>;
 
 template <class Op>
-constexpr bool is_sharded_along(const sharding& x) {
+constexpr bool is_sharded_along(const sharding& x) {  ///< whether x shards a dimension along which Op works
   for (std::size_t d = 0; d < x.rank(); ++d)
     if ((Op::along >> d & 1U) != 0 && !x.cuts[d].empty()) return true;
   return false;
@@ -86,10 +86,10 @@ block_window<T> fetch_window(bound_mesh& on, const char* name, const tensor_bloc
 /// `tuple_size` equal parts of a block's memory.
 template <class Op>
 struct carry_reduction {
-  using type = sum_t;
+  using type = sum_t;  ///< a sum, unless Op declares another reduction
 };
 template <class Op>
-  requires requires { typename Op::carried; }
+  requires requires { typename Op::carried; }  ///< the reduction that Op declares
 struct carry_reduction<Op> {
   using type = typename Op::carried;
 };
@@ -99,13 +99,14 @@ constexpr std::size_t carried_number_count() {  ///< the count of numbers that R
   else return 1;
 }
 template <class R, class T>
-using carried_numbers = std::array<T, carried_number_count<R>()>;  ///< one number, or a tuple
+using carried_numbers = std::array<T, carried_number_count<R>()>;  ///< one number, or one tuple, of elements of T
 
 template <class R, class T>
 constexpr carried_numbers<R, T> carried_identity() {  ///< the neutral element of R
   if constexpr (requires { R::tuple_size; }) return R::template identity<T>();
   else return {reduction_identity<R, T>()};
 }
+/// Combines by R the total of the positions before a position (`before`) and the numbers at it (`here`), in this order.
 template <class R, class T>
 constexpr carried_numbers<R, T> combine_carried_numbers(const carried_numbers<R, T>& before,
                                                         const carried_numbers<R, T>& here) {
@@ -116,7 +117,7 @@ constexpr carried_numbers<R, T> combine_carried_numbers(const carried_numbers<R,
 /// A block's extents merged to [outer, middle, inner]: `middle` is the product of the extents of the chosen dimensions,
 /// `outer` that of the dimensions before them, and `inner` that of the dimensions after them.
 struct dimension_loops {
-  std::size_t outer = 1, middle = 1, inner = 1;
+  std::size_t outer = 1, middle = 1, inner = 1;  ///< products of extents
   dimension_loops(const shape_list& shape, std::size_t first, std::size_t dimensions = 1) {
     for (std::size_t d = 0; d < shape.size(); ++d)
       (d < first ? outer : d < first + dimensions ? middle : inner) *= shape[d];
@@ -130,7 +131,7 @@ struct carried_lines {
   bool is_reversed = false;                 ///< whether positions in a line are counted from its end
 
   carried_lines(const shape_list& shape, std::size_t dimension, std::size_t tuple_size, bool reversed)
-      : is_reversed(reversed) {
+      : is_reversed(reversed) {  ///< the lines of a block of this shape along `dimension`
     const dimension_loops all(shape, dimension);
     outer = all.outer / tuple_size, n = all.middle, inner = all.inner;
   }
@@ -141,12 +142,13 @@ struct carried_lines {
     for (std::size_t c = 0; c < tuple.size(); ++c) tuple[c] = x[offset_of(c, o, k, i)];
     return tuple;
   }
+  /// Sets the tuple of numbers at position k of line (o, i).
   template <class R, class T>
   void store(T* y, std::size_t o, std::size_t k, std::size_t i, const carried_numbers<R, T>& tuple) const {
     for (std::size_t c = 0; c < tuple.size(); ++c) y[offset_of(c, o, k, i)] = tuple[c];
   }
   template <class F>
-  void for_each_line(F f) const {
+  void for_each_line(F f) const {  ///< calls f(o, i) for each line
     for (std::size_t o = 0; o < outer; ++o)
       for (std::size_t i = 0; i < inner; ++i) f(o, i);
   }
@@ -184,10 +186,10 @@ struct carried_lines {
   }
 
  private:
-  std::size_t offset_of(std::size_t c, std::size_t o, std::size_t k, std::size_t i) const {
+  std::size_t offset_of(std::size_t c, std::size_t o, std::size_t k, std::size_t i) const {  ///< of number c of a tuple
     return ((c * outer + o) * n + (is_reversed ? n - 1 - k : k)) * inner + i;
   }
-  carried_lines resized_lines(std::size_t extent) const {
+  carried_lines resized_lines(std::size_t extent) const {  ///< these lines, with n = `extent`
     carried_lines resized = *this;
     resized.n = extent;
     return resized;
@@ -234,10 +236,11 @@ void carry_totals(std::size_t dimension, bool is_reversed, const char* name, bou
 template <class T>
 struct operation_along_cuts {
   const void* operation = nullptr;  ///< the operation, the first argument of `window`
+  /// Returns the box of the operand that `box` of the result reads; `extents` are those of the operand.
   short_list<interval> (*window)(const void*, const short_list<interval>& box, const shape_list& extents) = nullptr;
-  decltype(&carry_totals<sum_t, T>) carry = nullptr;  ///< carry_totals for a reduction
-  std::size_t dimension = 0;                          ///< the first two arguments of `carry`
-  bool is_reversed = false;
+  decltype(&carry_totals<sum_t, T>) carry = nullptr;  ///< null, or carry_totals for a reduction
+  std::size_t dimension = 0;                          ///< of `carry`: the dimension along which totals are combined
+  bool is_reversed = false;  ///< of `carry`: whether totals of the blocks after a block are added, not before
 };
 
 /// Executes an operation along sharded dimensions in the layout `layout`. Collective if elements move.

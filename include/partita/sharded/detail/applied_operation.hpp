@@ -19,8 +19,8 @@ struct custom_op;
 
 /// An operation that is applied to operands of known shapes: its rule, bound to the shapes, and its work on blocks.
 struct applied_operation {
-  rule how{};  ///< the rule, which has the extents of operands and result
-  block_work work = block_work::custom;
+  rule how{};                                 ///< the rule, which has the extents of operands and result
+  block_work work = block_work::custom;       ///< selects the function that computes blocks
   std::shared_ptr<const custom_op> custom{};  ///< the declared functions, if `work` is block_work::custom
   /// The values that the adjoint reads to compute the gradients of the operands `gradients`, with one bit per operand
   /// and the next bit for the result. The tape need not keep other operands or results.

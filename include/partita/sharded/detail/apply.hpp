@@ -21,7 +21,7 @@ namespace partita::detail {
 /// The layouts of operands and result, if static types or a completed program determine them; otherwise null.
 struct fixed_layouts {
   const sharding* operands = nullptr;  ///< an array of one layout for each operand
-  const sharding* result = nullptr;
+  const sharding* result = nullptr;    ///< the layout of the result
 };
 
 /// Describes operation Op on operands of these shapes, for elements of the types T.
@@ -53,7 +53,7 @@ applied_operation bind_operation(const Op& op, const shape_span& shapes) {
   }
 }
 template <std::size_t Operands, class T>
-std::array<shape_list, Operands> operand_shapes(const std::vector<sharded_tensor<T>>& x) {
+std::array<shape_list, Operands> operand_shapes(const std::vector<sharded_tensor<T>>& x) {  ///< extents of the tensors
   std::array<shape_list, Operands> shapes;
   for (std::size_t i = 0; i < Operands; ++i) shapes[i] = x[i].extents();
   return shapes;
@@ -96,13 +96,14 @@ inline bool is_move_forbidden(const sharding& s) {
   return (run_state.no_implicit_reshard_scopes > 0 || s.on.requires_explicit_reshards) && !run_state.is_backward;
 }
 
+/// Throws a partition_error if operand i would have to move elements although explicit reshards are required.
 PARTITA_DECL void require_no_forbidden_move(const rule& how, std::size_t i, const sharding& from, const sharding& to,
                                             const shape_list& extents, std::size_t element_bytes);
 
 /// The box of indices that a block has in its tensor, and the extents of the tensor.
 struct box_in_tensor {
-  short_list<interval> box{};
-  shape_list tensor_extents{};
+  short_list<interval> box{};   ///< the indices of the block
+  shape_list tensor_extents{};  ///< the extents of the whole tensor
 };
 /// Computes this worker's block of the result from its blocks of the operands, without communication.
 template <class T>

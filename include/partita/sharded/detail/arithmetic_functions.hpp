@@ -10,7 +10,7 @@ inline constexpr element_properties additive_properties = holomorphic({&detail::
                                     truncating_additive_properties =
                                         holomorphic({&detail::additive_rule, detail::integer_support::truncated});
 
-/// Functions of two elements.
+/// Functions of two elements: their sum, difference, product and quotient.
 inline constexpr element_function add{"add", additive_properties, [](auto a, auto b) { return a + b; },
                                       identity_derivative(), identity_derivative()};
 inline constexpr element_function subtract{"subtract", additive_properties, [](auto a, auto b) { return a - b; },
@@ -28,6 +28,7 @@ inline constexpr element_function divide{
 inline constexpr auto derivative_of_maximum = [](auto dy, auto a, auto b) {
   return a < b ? decltype(dy)(0) : a == b ? static_cast<decltype(dy)>(dy / 2) : dy;
 };
+/// The larger of two elements; NaN if one of them is NaN. The same holds for minimum.
 inline constexpr element_function maximum{
     "maximum", arithmetic_function, [](auto a, auto b) { return a > b || a != a ? a : b; },
     derivative_from<3>(derivative_of_maximum),
@@ -46,19 +47,20 @@ constexpr auto apply_if_complex(Function) {
   };
 }
 
-/// Functions of an element x and a number c.
+/// Functions of an element x and a number c; `scale` is their product.
 inline constexpr element_function scale{"scale", additive_properties, [](auto x, auto c) { return x * c; },
                                         derivative_from_cotangent([](auto dy, auto c) { return dy * c; })};
-inline constexpr element_function add_number{"shift", holomorphic(nondecreasing_function),
+inline constexpr element_function add_number{"shift", holomorphic(nondecreasing_function),  ///< x + c
                                              [](auto x, auto c) { return x + c; }, identity_derivative()};
-inline constexpr element_function subtract_number{"subtract", holomorphic(nondecreasing_function),
+inline constexpr element_function subtract_number{"subtract", holomorphic(nondecreasing_function),  ///< x - c
                                                   [](auto x, auto c) { return x - c; }, identity_derivative()};
-inline constexpr element_function number_minus{"subtract", holomorphic(arithmetic_function),
+inline constexpr element_function number_minus{"subtract", holomorphic(arithmetic_function),  ///< c - x
                                                [](auto x, auto c) { return c - x; },
                                                derivative_from_cotangent([](auto dy) { return -dy; })};
-inline constexpr element_function divide_by_number{"divide", truncating_additive_properties,
+inline constexpr element_function divide_by_number{"divide", truncating_additive_properties,  ///< x / c
                                                    [](auto x, auto c) { return x / c; },
                                                    derivative_from_cotangent([](auto dy, auto c) { return dy / c; })};
+/// The function c / x of an element x and a number c.
 inline constexpr element_function number_over{
     "divide", holomorphic(arithmetic_function), [](auto x, auto c) { return c / x; },
     derivative_from<1 + 8>([](auto dy, auto x, auto y, auto) { return -(dy * y / x); })};
@@ -87,10 +89,10 @@ PARTITA_COMPARISON(not_equal_to, !=, holomorphic(arithmetic_function))
 
 /// The derivatives of a selection by c, with respect to the operand that is selected where c is not 0, or where c is 0.
 inline constexpr auto derivative_where = [](auto dy, auto c) { return c != decltype(c)(0) ? dy : decltype(dy)(0); };
-inline constexpr auto derivative_where_false = [](auto dy, auto c) {
+inline constexpr auto derivative_where_false = [](auto dy, auto c) {  ///< dy where c is 0, else 0
   return c != decltype(c)(0) ? decltype(dy)(0) : dy;
 };
-inline constexpr element_function where{"where",
+inline constexpr element_function where{"where",  ///< a where c is not 0, else b
                                         holomorphic({&detail::where_rule}),
                                         [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : b; },
                                         no_derivative(),

@@ -15,16 +15,16 @@
 
 namespace partita::detail {
 
-/// The stride of a block of tensor t of a rule along each factor; 0 if the tensor lacks the factor. The constructor
-/// writes the extents of the tensor's factors to the array `extent`.
+/// The strides, in elements, of a block of one tensor of a rule along each factor; 0 if the tensor lacks the factor.
 struct factor_strides {
-  std::ptrdiff_t by_factor[most_factors] = {};
-  bool has_factor[most_factors] = {};
+  std::ptrdiff_t by_factor[most_factors] = {};  ///< the stride along each factor
+  bool has_factor[most_factors] = {};           ///< whether the tensor has the factor
 
+  /// For block `block` of tensor t of rule r. Writes the extents of the tensor's factors to the array `extent`.
   PARTITA_DECL factor_strides(const rule& r, std::size_t t, const shape_list& block, std::size_t* extent);
 };
 
-using factor_list = short_list<std::size_t>;
+using factor_list = short_list<std::size_t>;  ///< numbers of factors of a rule
 
 /// The factors of the dimensions of tensor t of a rule, in order.
 PARTITA_DECL factor_list ordered_factors(const rule& r, std::size_t t);
@@ -72,7 +72,7 @@ class block_sum_or_repeat {
 template <class T>
 class matrix_form {
  public:
-  matrix_form() = default;
+  matrix_form() = default;  ///< without a tensor, until it is assigned
   matrix_form(const factor_list& batch, const factor_list& rows, const factor_list& columns, const std::size_t* extent,
               const factor_strides& strides, bool result) {
     matrix_.shape = {extent_product(rows, extent), extent_product(columns, extent)};
@@ -112,16 +112,17 @@ class matrix_form {
       for (std::size_t k = 0; k < n; ++k, block += s, from += t) *block = *from;
     });
   }
-  void unpack(T* data) const {
+  void unpack(T* data) const {  ///< copies the packed matrices to the tensor at `data`, if it is packed
     for_each_packed_row([&](const T* block, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
       T* to = data + at;
       for (std::size_t k = 0; k < n; ++k, block += s, to += t) *to = *block;
     });
   }
 
-  short_list<std::ptrdiff_t> batch_strides;  ///< from one matrix to the next, along each factor of the batch
+  short_list<std::ptrdiff_t> batch_strides;  ///< strides to the next matrix, along each factor of the batch
 
  private:
+  /// Whether the strides allow one dimension for all of these factors, as in a dense array.
   static bool can_merge_factors(const factor_list& factors, const std::size_t* extent, const std::ptrdiff_t* step) {
     for (std::size_t k = 0; k + 1 < factors.size(); ++k)
       if (step[factors[k]] != step[factors[k + 1]] * static_cast<std::ptrdiff_t>(extent[factors[k + 1]])) return false;
@@ -133,7 +134,7 @@ class matrix_form {
     return n;
   }
   template <class Row>
-  void for_each_packed_row(Row row) const {
+  void for_each_packed_row(Row row) const {  ///< row(packed address, its stride, offset in the tensor, its stride, n)
     if (!packed_.memory) return;
     const std::array steps{strides_of(packed_.shape), tensor_steps_};
     const std::size_t last = packed_.shape.size();
@@ -142,7 +143,7 @@ class matrix_form {
                  [&](const std::ptrdiff_t* at, std::size_t n) { row(packed_.data() + at[0], s0, at[1], s1, n); });
   }
 
-  strided<T, 2> matrix_{};                   ///< the shape and the strides of each matrix
+  strided<T, 2> matrix_{};                   ///< the shape and the strides of one matrix
   tensor_block<T> packed_;                   ///< memory for the packed matrices; none if the tensor is not packed
   short_list<std::ptrdiff_t> tensor_steps_;  ///< the strides of the tensor in the order of the dimensions of packed_
 };
@@ -216,7 +217,7 @@ class block_product {
     for (const std::size_t f : ordered_factors(r, 2)) add_loop(f);
     multiply_adds_ = static_cast<double>(shape_size(loops_));
   }
-  double multiply_adds() const { return multiply_adds_; }  ///< for each execution
+  double multiply_adds() const { return multiply_adds_; }  ///< the multiply-adds of one execution
   void operator()(const T* const* ab, T* c) const {
     if constexpr (uses_blas<T>)
       if (is_blas_product_)
@@ -233,7 +234,7 @@ class block_product {
   }
 
  private:
-  void multiply_with_gemm(const T* a, const T* b, T* c) const {
+  void multiply_with_gemm(const T* a, const T* b, T* c) const {  ///< computes c by BLAS, in panels of rows
     a_.pack(a);
     b_.pack(b);
     const strided<T, 2> x = a_.first(const_cast<T*>(a)), w = b_.first(const_cast<T*>(b)), y = result_.first(c);
@@ -263,12 +264,12 @@ class block_product {
     return least == 0 ? 128 : least < rows ? least : rows > 0 ? rows : 1;
   }
 
-  std::size_t size_;  ///< the number of elements of c
-  double multiply_adds_ = 0;
-  bool is_blas_product_, are_operands_swapped_ = false;
-  matrix_form<T> a_, b_, result_;                    ///< for BLAS; a_ is b if the operands are swapped
-  shape_list loops_;                                 ///< over the batches of matrices, or without BLAS over all factors
-  std::array<short_list<std::ptrdiff_t>, 3> steps_;  ///< the strides of c, a and b in these loops
+  std::size_t size_;                                     ///< the number of elements of c
+  double multiply_adds_ = 0;                             ///< see multiply_adds()
+  bool is_blas_product_, are_operands_swapped_ = false;  ///< the latter: computes c^T = b^T a^T
+  matrix_form<T> a_, b_, result_;                        ///< for BLAS; a_ is b if the operands are swapped
+  shape_list loops_;                                     ///< extents: of the batch, or without BLAS of all factors
+  std::array<short_list<std::ptrdiff_t>, 3> steps_;      ///< the strides of c, a and b in these loops
 };
 
 #define PARTITA_INSTANTIATE_MATRIX_PRODUCT(EXTERN, T) \

@@ -23,18 +23,18 @@ namespace partita::detail {
 
 /// The steps of a reshard, and the bytes that workers receive in them.
 struct planned_reshard {
-  std::vector<reshard_step> steps{};
+  std::vector<reshard_step> steps{};   ///< the steps of the plan, in order
   std::size_t max_received_bytes = 0;  ///< the most bytes that any worker receives
   std::size_t received_bytes = 0;      ///< the bytes that this worker receives; 0 if it is not on the mesh
   bool moves = false;                  ///< whether some worker receives elements
 
   PARTITA_DECL planned_reshard(const sharding& from, const sharding& to, const shape_list& shape, std::size_t place,
-                               std::size_t element_bytes);
+                               std::size_t element_bytes);  ///< for the worker at position `place` of the mesh
 };
 
 /// Makes a world without workers, for a mesh of a dry run.
 struct empty_world {
-  static world make() { return world(nullptr); }
+  static world make() { return world(nullptr); }  ///< a world without workers
 };
 
 /// A mesh on workers of a world, with cached plans and channels for movements. All tensors on this mesh share one
@@ -48,9 +48,9 @@ class bound_mesh {
   /// Returns the bound mesh of this world, mesh and workers that this thread has made before, or makes it.
   PARTITA_DECL static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where);
 
-  const partita::world& everyone() const { return world_; }  ///< the world of the mesh
-  const placed_mesh& where() const { return placed_mesh_; }  ///< the mesh and its workers
-  const partita::mesh& mesh() const { return placed_mesh_.mesh(); }
+  const partita::world& everyone() const { return world_; }          ///< the world of the mesh
+  const placed_mesh& where() const { return placed_mesh_; }          ///< the mesh and its workers
+  const partita::mesh& mesh() const { return placed_mesh_.mesh(); }  ///< the mesh, without its workers
   /// The position of this worker on the mesh; not below the size of the mesh if the worker is not on it.
   std::size_t place() const { return place_; }
   /// The number of this worker; without a world, the number of the first worker on the mesh.
@@ -134,6 +134,7 @@ class bound_mesh {
       if (open(made)) made(x, y);
     });
   }
+  /// Moves elements between these boxes, from x into y. All workers of the world make the call, after an agreement.
   template <class T>
   void move(const std::vector<worker_box>& source, const std::vector<worker_box>& target, const T* x, T* y) {
     run_reporting_bad_alloc([&] { move(*plan_exchange<T>(source, target), x, y); });
@@ -144,12 +145,12 @@ class bound_mesh {
   }
 
  private:
-  static constexpr std::size_t max_plans =
-      512;  ///< of a cache; chosen: above the movements of a training step of 12 layers
+  /// The number of plans that a cache keeps. Chosen: above the movements of a training step of 12 layers.
+  static constexpr std::size_t max_plans = 512;
   template <class Plan>
-  struct cache_entry {
-    std::uint64_t key = 0;
-    std::shared_ptr<Plan> plan{};
+  struct cache_entry {             ///< a plan in a cache
+    std::uint64_t key = 0;         ///< a hash of all that determines the plan
+    std::shared_ptr<Plan> plan{};  ///< the plan of an exchange or of a reshard
   };
 
   /// Runs f() in a call to which the other workers have committed: at a std::bad_alloc, this worker ends the job.
@@ -162,9 +163,10 @@ class bound_mesh {
       throw;
     }
   }
+  /// The number of workers of the world; in a dry run, of those up to the last worker of the mesh.
   std::size_t world_size() const { return world_.active() ? world_.size() : placed_mesh_.workers().id_end(); }
   template <class T>
-  planned_exchange lower_exchange(box_overlaps boxes) const {
+  planned_exchange lower_exchange(box_overlaps boxes) const {  ///< plans this worker's part of a movement
     return {std::move(boxes), worker(), element_kind::moved<T>()};
   }
   /// The plan with this number for elements T, from the cache or made by `make()`.
@@ -176,13 +178,13 @@ class bound_mesh {
     return all.add({n, std::make_shared<Plan>(make())}).plan;
   }
 
-  partita::world world_;  ///< without workers in a dry run
-  placed_mesh placed_mesh_;
-  std::size_t place_;
-  std::uint64_t fingerprint_ = 0;
+  partita::world world_;                                      ///< the world of the mesh; without workers in a dry run
+  placed_mesh placed_mesh_;                                   ///< the mesh and its workers
+  std::size_t place_;                                         ///< the position of this worker on the mesh, see place()
+  std::uint64_t fingerprint_ = 0;                             ///< see fingerprint()
   std::vector<std::shared_ptr<transport>> channels_by_lane_;  ///< a lane for each movement pending at one time
-  plan_cache<cache_entry<planned_exchange>, max_plans> exchanges_;
-  plan_cache<cache_entry<planned_reshard>, max_plans> reshards_;
+  plan_cache<cache_entry<planned_exchange>, max_plans> exchanges_;  ///< cached plans of exchanges
+  plan_cache<cache_entry<planned_reshard>, max_plans> reshards_;    ///< cached plans of reshards
 };
 
 }  // namespace partita::detail

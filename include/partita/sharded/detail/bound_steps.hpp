@@ -57,33 +57,33 @@ class bound_steps final : public step_list {
   /// or if a trace is written; times that were not measured are 0.
   PARTITA_DECL timetable measured_timetable();
   std::size_t bytes_held() const { return bytes_held_; }          ///< the bytes of storage for intermediate values
-  std::size_t unshared_bytes() const { return unshared_bytes_; }  ///< the bytes if no two blocks shared memory
-  PARTITA_DECL static double seconds_now();                       ///< the time of a steady clock
+  std::size_t unshared_bytes() const { return unshared_bytes_; }  ///< the same if no two blocks shared memory
+  PARTITA_DECL static double seconds_now();                       ///< the time of a steady clock since its epoch
 
  private:
-  static constexpr std::uint32_t nothing = step_use::nothing;  ///< in place of the number of a block
+  static constexpr std::uint32_t nothing = step_use::nothing;  ///< in place of the number of a block: a step has none
   /// How a step is executed: it computes, it moves elements, or it is the first of several movements that share their
   /// messages. Movements that share the messages of an earlier movement are executed together with the earlier one.
   struct step {
-    std::unique_ptr<step_work> work{};             ///< null for a movement
-    std::shared_ptr<planned_exchange> exchange{};  ///< null for a computation
+    std::unique_ptr<step_work> work{};             ///< the computation; null for a movement
+    std::shared_ptr<planned_exchange> exchange{};  ///< the movement; null for a computation
     std::shared_ptr<joined_exchange> joined{};     ///< null unless it is the first of movements that share messages
-    bool takes_part = true;                        ///< whether this worker takes part in the step
+    bool takes_part = true;  ///< whether this worker takes part in the step; if not, it skips the step
 
-    PARTITA_DECL box_exchange* opened_exchange() const;  ///< of `joined` or, if it is null, of `exchange`
+    PARTITA_DECL box_exchange* opened_exchange() const;  ///< that of `joined` or, if it is null, of `exchange`
   };
   struct block {                  ///< a block that steps read or set
     step_block recorded_block{};  ///< kept until all blocks have numbers, so that no other block gets its address
     bool is_set = false;          ///< whether a step sets it
     bool is_exchanged = false;    ///< whether an exchange reads or sets it
     bool is_outside = false;      ///< whether its memory belongs to the caller
-    void* address = nullptr;      ///< in storage_, or in memory of the caller
+    void* address = nullptr;      ///< of its elements: in storage_, or in memory of the caller
   };
 
   /// A movement that was started and is not finished, and whether this worker sends messages in it.
   struct pending_movement {
-    box_exchange* exchange = nullptr;
-    bool sends_messages = false;
+    box_exchange* exchange = nullptr;  ///< the movement's open exchange
+    bool sends_messages = false;       ///< whether this worker sends messages in it
   };
   /// The number of movements with messages that may be pending at the same time, if each node has one worker: movements
   /// that start together share the link, and all of them arrive late; with a single movement the link is idle until the
@@ -93,11 +93,11 @@ class bound_steps final : public step_list {
   static constexpr std::size_t most_pending_per_node = 2, any_number = ~std::size_t{0};
 
   PARTITA_INLINE void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<step_work> work,
-                          const std::shared_ptr<planned_exchange>& exchange) override;
-  PARTITA_DECL std::uint32_t block_number_of(const step_block& one, bool is_exchanged);  ///< a new number if needed
+                          const std::shared_ptr<planned_exchange>& exchange) override;   ///< adds a step; see step_list
+  PARTITA_DECL std::uint32_t block_number_of(const step_block& one, bool is_exchanged);  ///< index in blocks_, or new
   /// Removes the computations whose results no step reads and the program does not return.
   PARTITA_DECL void drop_unread_blocks();
-  PARTITA_DECL void estimate_step_times(const link_cost& link, const step_model& model);
+  PARTITA_DECL void estimate_step_times(const link_cost& link, const step_model& model);  ///< sets step_use::seconds
   /// Gives each block that a step sets an offset in one of two storages: one for the blocks that exchanges read or set,
   /// one for all other blocks. A block keeps its memory from the first step that sets it to the last step that reads
   /// it. Returns the sum of the bytes of both storages.
@@ -109,28 +109,28 @@ class bound_steps final : public step_list {
   PARTITA_DECL void make_room(bound_mesh& on, bool uses_own_channels);
   /// Writes the estimated timetable into the trace, to which all runs after this call add their times.
   PARTITA_DECL void begin_trace();
-  void* address(std::uint32_t b) const { return b == nothing ? nullptr : blocks_[b].address; }
-  PARTITA_DECL void add_pending_movement(const step& one) const;
+  void* address(std::uint32_t b) const { return b == nothing ? nullptr : blocks_[b].address; }  ///< memory of block b
+  PARTITA_DECL void add_pending_movement(const step& one) const;  ///< marks the started movement as pending
   /// Starts the first of the movements that wait to be started. Returns whether this worker sends messages in it.
   PARTITA_DECL bool start_next_movement() const;
   /// Starts all waiting movements up to that of step `one`, then waits until the movement of step `one` is complete.
   PARTITA_DECL void finish(const step& one) const;
 
-  std::vector<step> steps_;
+  std::vector<step> steps_;                           ///< the recorded steps, in the order in which they were added
   std::vector<step_use> step_uses_;                   ///< the blocks that each step reads and sets
   program_order order_;                               ///< the order in which run() executes the steps
-  std::uint32_t task_ = 0;                            ///< the task of the steps that are added
+  std::uint32_t task_ = 0;                            ///< the task to which steps that are added now belong
   std::size_t forward_step_count_ = ~std::size_t{0};  ///< the number of steps of the forward pass
-  std::vector<block> blocks_;
-  std::vector<block_lifetime> lifetimes_[2];   ///< the lifetimes of the blocks in each storage
-  std::vector<std::size_t> block_numbers_[2];  ///< the numbers of the blocks in each storage
+  std::vector<block> blocks_;                         ///< the blocks that steps read or set, by block number
+  std::vector<block_lifetime> lifetimes_[2];          ///< the lifetimes of the blocks in each storage
+  std::vector<std::size_t> block_numbers_[2];         ///< the numbers of the blocks in each storage
   tensor_block<std::uint64_t> storage_[2];  ///< for blocks that do not move, and for blocks that exchanges read or set
-  std::size_t bytes_held_ = 0, unshared_bytes_ = 0;
-  mutable std::vector<pending_movement> pending_;
-  mutable std::vector<std::size_t> waiting_steps_;  ///< the positions in order_ of movements that wait for their start
-  std::size_t max_pending_sends_ = any_number;      ///< the limit of pending movements in which this worker sends
+  std::size_t bytes_held_ = 0, unshared_bytes_ = 0;  ///< see bytes_held(), unshared_bytes()
+  mutable std::vector<pending_movement> pending_;    ///< started movements that are not finished
+  mutable std::vector<std::size_t> waiting_steps_;   ///< the positions in order_ of movements that wait for their start
+  std::size_t max_pending_sends_ = any_number;       ///< the limit of pending movements in which this worker sends
   mutable std::vector<double> event_begins_and_ends_;  ///< begin and end of each event, in seconds; empty: unmeasured
-  program_trace trace_;                                ///< of all runs, if traces are enabled
+  program_trace trace_;                                ///< the trace of all runs, if traces are enabled
 };
 
 }  // namespace partita::detail

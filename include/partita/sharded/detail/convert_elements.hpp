@@ -16,10 +16,10 @@ namespace partita::detail {
 /// The operands, with elements T, of a tape node whose value has elements U.
 template <class T, class U>
 struct converted_operands final : other_type_operands<U> {
-  std::vector<std::shared_ptr<tape_node<T>>> operands{};  ///< null for each operand that has no gradient
-  std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<U>& dy)> backward{};
+  std::vector<std::shared_ptr<tape_node<T>>> operands{};  ///< the operands' nodes; null if one has no gradient
+  std::function<sharded_tensor<T>(std::size_t i, const sharded_tensor<U>& dy)> backward{};  ///< cotangent of operand i
 
-  void count_node_uses(std::uint64_t tape_nodes_before) override {
+  void count_node_uses(std::uint64_t tape_nodes_before) override {  ///< counts the uses of the operands' tape nodes
     for (const auto& one : operands)
       if (one) detail::count_node_uses(one, tape_nodes_before);
   }

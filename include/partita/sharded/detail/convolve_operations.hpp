@@ -78,7 +78,7 @@ struct convolution_of_blocks {
     std::array<window, D> windows;  ///< the range of cells of the window along each feature
   };
   window_convolution find_window_convolution(const short_list<interval>& x, const short_list<interval>& y,
-                                             std::size_t group_in_channels) const {
+                                             std::size_t group_in_channels) const {  ///< from images x to results y
     window_convolution p{};
     p.sizes.batch = y[0].size(), p.sizes.in_channels = x[1].size(), p.sizes.out_channels = y[1].size();
     p.sizes.group_in_channels = x[1].size() == 0 ? 0 : group_in_channels;
@@ -94,7 +94,7 @@ struct convolution_of_blocks {
   }
   /// The overlap of a block of images with a window: its first index in the block and in the window, and its shape.
   struct window_overlap {
-    shape_list start_in_block, start_in_window, shape;
+    shape_list start_in_block, start_in_window, shape;  ///< along all dimensions, from the batch on
   };
   static window_overlap find_overlap(const window_convolution& p, const short_list<interval>& block) {
     window_overlap h{{0, 0}, {0, 0}, {p.window_shape[0], p.window_shape[1]}};
@@ -137,11 +137,11 @@ struct convolve_operation {
   static constexpr std::size_t parameters = 1;   ///< the number of data members, which the workers compare
   convolution_of_blocks<D, Groups> convolution;  ///< the options and the extents of the images
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of extents x
     using part = convolution_role;
     return rule_of_convolution<Groups>("convolve", {part::images, part::filters, part::results}, x[0].size());
   }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y{x[0][0], convolution.options.out_channels};
     for (std::size_t f = 0; f < D; ++f) y.push_back(convolution.output_extent(f));
     return y;
@@ -163,7 +163,7 @@ struct convolve_operation {
     };
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dy, const X& x, const X& w, const X&) const {
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& w, const X&) const {  ///< the cotangent of x or w
     if (i == 0) return apply_op(convolve_adjoint_operation<D, Groups>{convolution}, dy, w);
     return apply_op(convolve_filters_operation<D, Groups>{convolution}, x, dy);
   }
@@ -177,12 +177,12 @@ struct convolve_adjoint_operation {
   static constexpr std::size_t parameters = 1;   ///< the number of data members, which the workers compare
   convolution_of_blocks<D, Groups> convolution;  ///< the options and the extents of the images
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of extents x
     using part = convolution_role;
     return rule_of_convolution<Groups>("convolve_transposed", {part::results, part::filters, part::images},
                                        x[0].size());
   }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole images
     shape_list y{x[0][0], convolution.options.in_channels};
     for (std::size_t f = 0; f < D; ++f) y.push_back(convolution.image_extents[f]);
     return y;
@@ -208,7 +208,7 @@ struct convolve_adjoint_operation {
     };
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dx, const X& y, const X& w, const X&) const {
+  X adjoint(std::size_t i, const X& dx, const X& y, const X& w, const X&) const {  ///< the cotangent of y or w
     if (i == 0) return apply_op(convolve_operation<D, Groups>{convolution}, dx, w);
     return apply_op(convolve_filters_operation<D, Groups>{convolution}, dx, y);
   }
@@ -222,16 +222,17 @@ struct convolve_filters_operation {
   static constexpr std::size_t parameters = 1;   ///< the number of data members, which the workers compare
   convolution_of_blocks<D, Groups> convolution;  ///< the options and the extents of the images
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of extents x
     using part = convolution_role;
     return rule_of_convolution<Groups>("gradient of filters", {part::images, part::results, part::filters},
                                        x[0].size());
   }
-  shape_list result_extents(const shape_span&) const {
+  shape_list result_extents(const shape_span&) const {  ///< the extents of the whole filters
     shape_list w{convolution.options.out_channels, convolution.options.in_channels / Groups};
     for (const std::size_t k : convolution.options.kernel) w.push_back(k);
     return w;
   }
+  /// The intervals of the images along the features that box y of the results reads.
   short_list<interval> window(std::size_t, const short_list<interval>& y, const shape_span&) const {
     return convolve_operation<D, Groups>{convolution}.window(0, y, {});
   }
@@ -247,7 +248,7 @@ struct convolve_filters_operation {
     };
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dw, const X& x, const X& y, const X&) const {
+  X adjoint(std::size_t i, const X& dw, const X& x, const X& y, const X&) const {  ///< the cotangent of x or y
     if (i == 0) return apply_op(convolve_adjoint_operation<D, Groups>{convolution}, y, dw);
     return apply_op(convolve_operation<D, Groups>{convolution}, x, dw);
   }

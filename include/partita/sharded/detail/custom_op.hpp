@@ -73,17 +73,17 @@ using type_at_every_index = X;
 /// The function `local` of Op takes the operands as separate arguments, not as one list.
 template <class Op, class T, std::size_t... I>
 concept takes_each = requires(const Op& op, const type_at_every_index<I, tensor_part<const T>>&... x,
-                              const tensor_part<T>& y) { op.local(x..., y); };
+                              const tensor_part<T>& y) { op.local(x..., y); };  ///< computes block y from blocks x
 /// Op has, instead of `local`, a function `prepared`, which returns a function of the blocks' memory.
 template <class Op, class T, std::size_t... I>
 concept prepares = requires(const Op& op, const type_at_every_index<I, tensor_part<const T>>&... x,
-                            const tensor_part<T>& y) { op.prepared(x..., y); };
+                            const tensor_part<T>& y) { op.prepared(x..., y); };  ///< returns the function for y
 template <class Op, class T, std::size_t... I>
-concept has_adjoint_of_each =
+concept has_adjoint_of_each =  ///< Op::adjoint takes the operands as separate arguments
     requires(const Op& op, std::size_t i, const sharded_tensor<T>& y,
-             const type_at_every_index<I, sharded_tensor<T>>&... x) { op.adjoint(i, y, x..., y); };
+             const type_at_every_index<I, sharded_tensor<T>>&... x) { op.adjoint(i, y, x..., y); };  ///< of operand i
 template <class Op, class T>
-concept has_adjoint_of_list =
+concept has_adjoint_of_list =  ///< Op::adjoint takes the operands as one list
     requires(const Op& op, const sharded_tensor<T>& y, const std::vector<sharded_tensor<T>>& x) {
       op.adjoint(std::size_t{0}, y, x, y);
     };
@@ -92,9 +92,9 @@ concept has_adjoint_of_list =
 template <class Op, class T, class Operands>
 struct typed_work_of_op;
 template <class Op, class T, std::size_t... I>
-struct typed_work_of_op<Op, T, std::index_sequence<I...>> : typed_custom_op<T> {
-  using tensor = sharded_tensor<T>;
-  Op op;  ///< the operation as the program declares it
+struct typed_work_of_op<Op, T, std::index_sequence<I...>> : typed_custom_op<T> {  ///< calls the functions of `op`
+  using tensor = sharded_tensor<T>;  ///< an operand, the result or a cotangent
+  Op op;                             ///< the operation as the program declares it
 
   explicit typed_work_of_op(const Op& declared) : op(declared) {}
 
@@ -104,7 +104,7 @@ struct typed_work_of_op<Op, T, std::index_sequence<I...>> : typed_custom_op<T> {
     else op.local(x, y);
   }
   std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
-                                                    const tensor_part<T>& y) const override {
+                                                    const tensor_part<T>& y) const override {  ///< see typed_custom_op
     if constexpr (prepares<Op, T, I...>)
       return [run = op.prepared(x[I]..., y)](const T* const* from, T* to) mutable { run(from[I]..., to); };
     else return typed_custom_op<T>::prepared(x, y);

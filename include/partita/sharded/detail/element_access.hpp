@@ -71,8 +71,8 @@ class element_locator {
   PARTITA_DECL void find_holder(const shape_list& index, std::size_t& worker, std::size_t& offset) const;
 
  private:
-  std::size_t own_id_;             ///< this worker
-  std::vector<worker_box> boxes_;  ///< the block of each worker
+  std::size_t own_id_;             ///< the id of this worker in the world
+  std::vector<worker_box> boxes_;  ///< the block of the tensor that each worker of the world has
 };
 
 /// The offset of an element in a dense array of these extents in C order.

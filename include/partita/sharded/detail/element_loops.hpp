@@ -44,7 +44,7 @@ constexpr T saturate(double number) {
 template <class Value, std::size_t Operands, std::size_t Parameters, bool Kept, class T>
 struct element_row_loop {
   static void run(const double* parameters, std::size_t n, T* y, std::ptrdiff_t sy, const T* const* x,
-                  const std::ptrdiff_t* sx) {
+                  const std::ptrdiff_t* sx) {  ///< computes one row; sy and sx are the strides of y and of each x
     constexpr std::make_index_sequence<Operands> operands;
     constexpr std::make_index_sequence<Parameters> numbers;
     if constexpr (std::is_integral_v<T> && Parameters > 0 && !Kept)
@@ -126,10 +126,10 @@ class element_loops {
   }
 
  private:
-  row_function_call<T> row_call_;
-  std::size_t operand_count_;
+  row_function_call<T> row_call_;                      ///< computes one row of elements
+  std::size_t operand_count_;                          ///< the number of operands, at most 4
   shape_list shape_;                                   ///< the shape of the result's block
-  std::array<short_list<std::ptrdiff_t>, 5> strides_;  ///< of the result, and of at most four operands
+  std::array<short_list<std::ptrdiff_t>, 5> strides_;  ///< the strides of the result, and of at most four operands
 };
 
 /// A function that computes the cotangent of operand i of an element function with given parameters.
@@ -140,7 +140,7 @@ using element_cotangent = sharded_tensor<T> (*)(const element_parameters&, std::
 /// Applies an element function to blocks of T. One class serves all element functions: it calls them by pointers.
 template <class T>
 struct typed_element_work : typed_custom_op<T> {
-  row_function_call<T> row_call;
+  row_function_call<T> row_call;           ///< computes one row of elements, with the parameters of the call
   element_cotangent<T> compute_cotangent;  ///< null for integers in a traced program, which have no gradients
   short_list<std::size_t> broadcast_dims;  ///< the result's dimensions that a smaller operand has; empty: the last
   typed_element_work(const row_function_call<T>& call, element_cotangent<T> adjoint, const short_list<std::size_t>& d)

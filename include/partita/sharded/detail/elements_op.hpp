@@ -44,8 +44,8 @@ struct elements_op {
   std::array<double, function::parameters> parameters{};       ///< the parameters of this call
 
   static constexpr const char* name() { return F.name; }  ///< the name of the element function
-  static short_list<std::size_t> broadcast_dims() { return {static_cast<std::size_t>(Dims)...}; }
-  static constexpr partita::rule rule(const shape_span& shapes) {
+  static short_list<std::size_t> broadcast_dims() { return {static_cast<std::size_t>(Dims)...}; }  ///< Dims as a list
+  static constexpr partita::rule rule(const shape_span& shapes) {  ///< the sharding rule for operands of these shapes
     operation o{F.name, F.properties.rule, {}};
     if constexpr (sizeof...(Dims) > 0) o.with.axes = {Dims...};
     else if constexpr (!Aligned) require_equal_ranks(F.name, shapes);
@@ -66,7 +66,7 @@ struct elements_op {
     return (all & 7U) | ((all & 8U) != 0 ? std::uint32_t{1} << operands : 0U);
   }
   template <class... T>
-  std::unique_ptr<const custom_op> make_custom_op() const {
+  std::unique_ptr<const custom_op> make_custom_op() const {  ///< with the functions for elements of each T
     return std::unique_ptr<const custom_op>(new element_work_of_types<T...>(
         fingerprint(), {row_call<T>(), cotangent_for_type<T, sizeof...(T)>, broadcast_dims()}...));
   }
@@ -82,6 +82,7 @@ struct elements_op {
     for (std::size_t p = 0; p < function::parameters; ++p) all[p] = parameters[p];
     return {compute_row<T>, all};
   }
+  /// The cotangent of operand i, in its extents, for a call with the parameters `numbers`.
   template <class T>
   static sharded_tensor<T> cotangent(const element_parameters& numbers, std::size_t i, const sharded_tensor<T>& dy,
                                      const std::vector<sharded_tensor<T>>& x, const sharded_tensor<T>& y) {
@@ -104,7 +105,7 @@ struct elements_op {
   template <std::size_t I, class T>
   sharded_tensor<T> unsummed_cotangent(const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
                                        const sharded_tensor<T>& y) const {
-    using derivative = derivative_of<F, I>;
+    using derivative = derivative_of<F, I>;  ///< with respect to operand I
     if constexpr (std::is_same_v<derivative, no_derivative>) return {};
     else if constexpr (std::is_same_v<derivative, identity_derivative>) return dy;
     else {

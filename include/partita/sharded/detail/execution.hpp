@@ -54,14 +54,14 @@ class step_list;
 /// How a thread executes operations, and the totals of movements that it has executed.
 struct execution {
   step_list* steps = nullptr;                  ///< if not null, operations become steps of this program
-  const step_list* pending = nullptr;          ///< if not null, a program with pending movements
-  bool is_dry_run = false;                     ///< whether this is a dry run
-  std::vector<movement>* log = nullptr;        ///< the log of movements; null if no one reads it
+  const step_list* pending = nullptr;          ///< if not null, the running program, which has pending movements
+  bool is_dry_run = false;                     ///< whether this thread is in a dry run
+  std::vector<movement>* log = nullptr;        ///< the log of this thread's movements; null if no one reads it
   const char* operation = nullptr;             ///< the operation to which the next log entry belongs
-  bool is_backward = false;                    ///< whether this is a backward pass
+  bool is_backward = false;                    ///< whether this thread is in a backward pass
   std::size_t no_implicit_reshard_scopes = 0;  ///< if above 0, operations that have to move an operand throw
-  std::uint64_t tape_nodes = 0;                ///< the number of tape nodes made so far
-  movement_counts movement_totals{};           ///< the movements executed so far
+  std::uint64_t tape_nodes = 0;                ///< the number of tape nodes that this thread has made so far
+  movement_counts movement_totals{};           ///< the movements that this thread has executed so far
 };
 [[gnu::visibility("default")]] constinit inline thread_local execution run_state{};  ///< the state of this thread
 
@@ -75,8 +75,8 @@ class scoped_value {
   scoped_value& operator=(const scoped_value&) = delete;
 
  private:
-  V& variable_;
-  V old_value_;
+  V& variable_;  ///< the variable that has another value during the scope
+  V old_value_;  ///< the value that the destructor restores
 };
 
 /// Logs movements under the name of an operation until the end of a scope.
@@ -90,8 +90,8 @@ class scoped_log {
       : log_(run_state.log, &all), dry_run_(run_state.is_dry_run, is_dry_run) {}
 
  private:
-  scoped_value<std::vector<movement>*> log_;  ///< the log of this scope
-  scoped_value<bool> dry_run_;                ///< whether this is a dry run
+  scoped_value<std::vector<movement>*> log_;  ///< sets the log of the scope
+  scoped_value<bool> dry_run_;                ///< sets whether the scope is a dry run
 };
 
 /// The largest number of blocks that a step reads. This number is larger than the operand limit of apply_op().
@@ -99,10 +99,10 @@ inline constexpr std::size_t max_step_operands = 32;
 
 /// A block that a step reads or sets: its memory, and its size.
 struct step_block {
-  std::shared_ptr<void> memory{};  ///< the elements
-  std::size_t bytes = 0;           ///< the size of the block
+  std::shared_ptr<void> memory{};  ///< the elements; shared with the tensor_block
+  std::size_t bytes = 0;           ///< the size of the elements
 
-  step_block() = default;
+  step_block() = default;  ///< no block
   template <class T>
   step_block(const tensor_block<T>& x)  // NOLINT(google-explicit-constructor): a block is passed as what it is
       : memory(x.memory), bytes(x.size() * sizeof(T)) {}
@@ -117,7 +117,7 @@ struct step_work {
 /// The work of a step that computes a block of elements U from blocks of elements T by `work(x, y)`.
 template <class T, class U, class Work>
 struct step_work_of final : step_work {
-  Work work;
+  Work work;             ///< the function that computes block y
   std::size_t operands;  ///< the number of blocks x
   step_work_of(const Work& w, std::size_t n) : work(w), operands(n) {
     if constexpr (requires { work.multiply_adds(); }) multiply_adds = work.multiply_adds();

@@ -96,10 +96,10 @@ constexpr sharding layout_after_transform(sharding s, std::uint32_t left, std::u
 /// The kind of a transform, the same along all dimensions that are transformed: a Fourier transform of complex numbers,
 /// or a cosine or sine transform of real numbers; with its direction and its norm.
 struct transform_kind {
-  bool inverse = false;
-  fourier_norm norm = fourier_norm::backward;
-  line_kind kind = line_kind::complex_to_complex;
-  real_transform real = real_transform::dct_1;  ///< of real_to_real transforms only
+  bool inverse = false;                            ///< whether this is the inverse transform
+  fourier_norm norm = fourier_norm::backward;      ///< which direction is divided by the number of points
+  line_kind kind = line_kind::complex_to_complex;  ///< the element types of input and result
+  real_transform real = real_transform::dct_1;     ///< the transform of real numbers, if `kind` is real_to_real
 
   /// The transform of this kind along dimension d of extent n.
   line_transform line(std::size_t d, std::size_t n) const { return make_transform(d, kind, real, inverse, norm, n); }
@@ -154,25 +154,25 @@ sharded_tensor<U> transform_half_spectrum(const char* name, const sharded_tensor
 /// of this transform.
 template <std::size_t D, bool OfComplex>
 struct transform_operation {
-  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
+  static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask of values that the adjoint reads: none
   static constexpr std::size_t parameters = 5;       ///< the number of data members, equal on all workers
-  static constexpr bool on_complex = OfComplex;
-  bool inverse = false;
-  fourier_norm norm = fourier_norm::backward;
-  line_kind kind = line_kind::complex_to_complex;
-  real_transform real = real_transform::dct_1;
-  bool transposed = false;  ///< whether this is the transpose of the transform
+  static constexpr bool on_complex = OfComplex;      ///< whether complex elements are accepted
+  bool inverse = false;                              ///< whether this is the inverse transform
+  fourier_norm norm = fourier_norm::backward;        ///< which direction is divided by the number of points
+  line_kind kind = line_kind::complex_to_complex;    ///< the element types of input and result
+  real_transform real = real_transform::dct_1;       ///< the transform of real numbers, if `kind` is real_to_real
+  bool transposed = false;                           ///< whether this is the transpose of the transform
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< a sharding rule that leaves dimension D whole
     return rules::along({static_cast<std::ptrdiff_t>(D)}, 1, true).named(OfComplex ? "fft" : "dct")(x);
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< transforms block x to block y
     const line_transform line = transform_kind{inverse, norm, kind, real}.line(D, x.extents[D]);
     transform_lines(x.memory, x.shape, y.memory, y.shape, {transposed ? adjoint_transform(line, x.extents[D]) : line});
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {  ///< the cotangent of x
     return apply_op(transform_operation{inverse, norm, kind, real, !transposed}, dy);
   }
 };
@@ -180,25 +180,25 @@ struct transform_operation {
 /// The transform along dimension D, which must not be sharded, from n real numbers to half of their spectrum, or back.
 template <bool ToReal, std::size_t D>
 struct half_spectrum_operation {
-  /// Placeholders for both precisions.
+  /// The element types of operand and result, where double stands for both precisions.
   using operand_type = std::conditional_t<ToReal, std::complex<double>, double>;
   using result_type = std::conditional_t<ToReal, double, std::complex<double>>;
   static constexpr std::size_t parameters = 2;  ///< the number of data members, equal on all workers
-  fourier_norm norm = fourier_norm::backward;
-  std::size_t n = 0;  ///< the number of real numbers along dimension D
+  fourier_norm norm = fourier_norm::backward;   ///< which direction is divided by the number of points
+  std::size_t n = 0;                            ///< the number of real numbers along dimension D
 
-  static constexpr const char* name() { return ToReal ? "irfft" : "rfft"; }
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr const char* name() { return ToReal ? "irfft" : "rfft"; }  ///< of the operation, in logs and errors
+  static constexpr partita::rule rule(const shape_span& x) {  ///< a sharding rule that leaves dimension D whole
     return rules::slice({static_cast<std::ptrdiff_t>(D)}).named(name())(x).with(linearity::additive);
   }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y = x[0];
     y[D] = ToReal ? n : half_spectrum_extent(n);
     return y;
   }
   template <class T>
-  auto convert(const std::vector<sharded_tensor<T>>& x) const {
-    using result_element = std::conditional_t<ToReal, real_of<T>, std::complex<real_of<T>>>;
+  auto convert(const std::vector<sharded_tensor<T>>& x) const {  ///< transforms the tensor x[0] at once
+    using result_element = std::conditional_t<ToReal, real_of<T>, std::complex<real_of<T>>>;  ///< in T's precision
     return transform_half_spectrum<result_element>(name(), x[0], D, std::uint32_t{1} << D, norm, n);
   }
 };

@@ -34,10 +34,10 @@ struct add_along_axis_operation;
 /// The operation (x, indices) -> the elements of x at these indices along dimension D.
 template <std::size_t D>
 struct take_along_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< a sharding rule that leaves D whole in x
     for (std::size_t d = 0; d < x[0].size() && x[0].size() == x[1].size(); ++d)
       if (d != D && x[0][d] != x[1][d])
         throw shape_error(text("partita::take_along_axis: requires indices whose extents differ from those of x along "
@@ -53,19 +53,19 @@ struct take_along_operation {
     });
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {  ///< the cotangent of x
     if (i == 1) return {};
     return apply_op(add_along_axis_operation<D>{x.extents()[D]}, dy, indices);
   }
 };
 template <std::size_t D>
-struct add_along_axis_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+struct add_along_axis_operation {                    ///< the adjoint of take_along_operation
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
   static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
-  std::size_t extent;                                ///< of dimension D of the result
+  std::size_t extent;                                ///< the extent of dimension D of the result
 
-  static constexpr partita::rule rule(const shape_span& dy) {
+  static constexpr partita::rule rule(const shape_span& dy) {  ///< a sharding rule that leaves D whole in the result
     if (dy[0].size() <= D || dy[1].size() != dy[0].size())
       throw shape_error(text("partita::add_along_axis: requires updates and indices of equal extents with dimension ")
                         << D << ", got updates of " << dy[0] << " and indices of " << dy[1]);
@@ -79,7 +79,7 @@ struct add_along_axis_operation {
     for (std::size_t d = 0; d < dy[0].size(); ++d) d == D ? r.add_whole_dimension() : r.add_dimension(f[d]);
     return r.complete().linear_in({0}).named("add_along_axis");
   }
-  shape_list result_extents(const shape_span& dy) const {
+  shape_list result_extents(const shape_span& dy) const {  ///< the extents of the whole result
     shape_list x = dy[0];
     x[D] = extent;
     return x;
@@ -92,7 +92,7 @@ struct add_along_axis_operation {
     });
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dx, const X&, const X& indices, const X&) const {
+  X adjoint(std::size_t i, const X& dx, const X&, const X& indices, const X&) const {  ///< the cotangent of dy
     if (i == 1) return {};
     return apply_op(take_along_operation<D>{}, dx, indices);
   }
@@ -121,10 +121,10 @@ struct scatter_add_nd_operation;
 /// The operation (x, indices) -> the rows of x at tuples of indices of its first K dimensions.
 template <std::size_t K>
 struct gather_nd_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the first K dimensions of x are not sharded
     if (x[1].size() == 0 || x[1][x[1].size() - 1] != K || x[0].size() < K)
       throw shape_error(text("partita::gather_nd<K>: requires indices whose last extent is K = ")
                         << K << ", which count the first K dimensions of x, got indices of " << x[1] << " and x of "
@@ -139,7 +139,7 @@ struct gather_nd_operation {
     });
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {
+  X adjoint(std::size_t i, const X& dy, const X& x, const X& indices, const X&) const {  ///< the cotangent of x
     if (i == 1) return {};
     shape_list extents;
     for (std::size_t d = 0; d < K; ++d) extents.push_back(x.extents()[d]);
@@ -147,13 +147,13 @@ struct gather_nd_operation {
   }
 };
 template <std::size_t K>
-struct scatter_add_nd_operation {
-  static constexpr bool on_integers = true;          ///< also in traced programs
+struct scatter_add_nd_operation {                    ///< the adjoint of gather_nd_operation
+  static constexpr bool on_integers = true;          ///< accepts integers, also in traced programs
   static constexpr std::uint32_t adjoint_reads = 2;  ///< bit mask: the adjoint reads operand 1, the indices
   static constexpr std::size_t parameters = 1;       ///< the number of data members, equal on all workers
-  shape_list extents;                                ///< of the first K dimensions of the result
+  shape_list extents;                                ///< the extents of the first K dimensions of the result
 
-  static constexpr partita::rule rule(const shape_span& dy) {
+  static constexpr partita::rule rule(const shape_span& dy) {  ///< the first K dimensions of the result are whole
     // When the layout of a typed tensor is inferred, the indices' last extent is dynamic.
     const std::size_t last = dy[1].size() == 0 ? 0 : dy[1][dy[1].size() - 1];
     if ((last != K && last != dynamic) || dy[0].size() + 1 < dy[1].size())
@@ -173,7 +173,7 @@ struct scatter_add_nd_operation {
     for (std::size_t d = counted; d < dy[0].size(); ++d) r.add_dimension(f[d]);
     return r.complete().linear_in({0}).named("scatter_add_nd");
   }
-  shape_list result_extents(const shape_span& dy) const {
+  shape_list result_extents(const shape_span& dy) const {  ///< the extents of the whole result
     shape_list x = extents;
     for (std::size_t d = dy[1].size() - 1; d < dy[0].size(); ++d) x.push_back(dy[0][d]);
     return x;
@@ -188,7 +188,7 @@ struct scatter_add_nd_operation {
     });
   }
   template <class X>
-  X adjoint(std::size_t i, const X& dx, const X&, const X& indices, const X&) const {
+  X adjoint(std::size_t i, const X& dx, const X&, const X& indices, const X&) const {  ///< the cotangent of dy
     if (i == 1) return {};
     return apply_op(gather_nd_operation<K>{}, dx, indices);
   }

@@ -25,7 +25,7 @@ concept reads_features = requires {
   Op::anchor;
 };
 
-inline constexpr std::size_t max_window_operands = 8;  ///< of an operation over sharded features
+inline constexpr std::size_t max_window_operands = 8;  ///< the most operands of an operation over sharded features
 
 /// Whether Op reads windows along sharded dimensions outside of traced programs, too: it does unless it declares
 /// `Op::sharded_only_in_programs`.
@@ -39,7 +39,7 @@ constexpr bool is_feature_dimension(std::size_t d) {
   else return d >= 2;
 }
 template <class Op>
-constexpr bool shards_features(const sharding& s) {
+constexpr bool shards_features(const sharding& s) {  ///< whether s shards a feature
   for (std::size_t d = 0; d < s.rank(); ++d)
     if (is_feature_dimension<Op>(d) && !s.cuts[d].empty()) return true;
   return false;
@@ -60,8 +60,8 @@ constexpr short_list<interval> replace_features(short_list<interval> box, const 
 
 /// The layouts of the operands and the result of an operation over sharded features.
 struct layouts_over_features {
-  std::array<sharding, max_window_operands> operands{};
-  sharding result{};
+  std::array<sharding, max_window_operands> operands{};  ///< the layout of each operand; the rest is unused
+  sharding result{};                                     ///< the layout of the result
 };
 
 /// Finds the layouts of an operation over sharded features. All features get the sharding of the anchor (the tensor

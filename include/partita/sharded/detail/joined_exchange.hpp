@@ -23,7 +23,7 @@ class joined_exchange {
 
   PARTITA_DECL explicit joined_exchange(const std::vector<std::shared_ptr<planned_exchange>>& all);
 
-  std::size_t movement_count() const { return parts_.size(); }
+  std::size_t movement_count() const { return parts_.size(); }  ///< the number of joined movements
   /// Whether this worker takes part in at least one of the joined movements.
   bool takes_part() const { return takes_part_; }
   /// Opens the exchange, if this worker takes part in it. Returns whether this worker takes part.
@@ -33,21 +33,21 @@ class joined_exchange {
   void set_memory(std::size_t part, void* x, void* y) { parts_[part].x = x, parts_[part].y = y; }
   PARTITA_DECL void start();                                         ///< Packs and sends the boxes.
   PARTITA_DECL void finish();                                        ///< Waits for the messages, and unpacks the boxes.
-  box_exchange* opened_exchange() const { return exchange_.get(); }  ///< null before open()
+  box_exchange* opened_exchange() const { return exchange_.get(); }  ///< of the common messages; null before open()
 
  private:
-  struct movement_part {
-    element_kind kind{};
-    lowered_plan plan{};
-    short_list<std::ptrdiff_t> x_strides{}, y_strides{};  ///< of this worker's dense blocks
+  struct movement_part {                                  ///< this worker's part of one of the movements
+    element_kind kind{};                                  ///< the element type of the movement
+    lowered_plan plan{};                                  ///< the boxes that this worker sends, receives and keeps
+    short_list<std::ptrdiff_t> x_strides{}, y_strides{};  ///< the strides of this worker's dense blocks
     void *x = nullptr, *y = nullptr;                      ///< the memory of these blocks
   };
   /// A box in a message: the worker at the other end, the number of the box's movement, the number of the box in that
   /// movement's plan, and the offset of the box in the buffer of all messages, in words.
   struct packed_box {
-    std::size_t worker = 0, part = 0, box = 0, offset = 0;
+    std::size_t worker = 0, part = 0, box = 0, offset = 0;  ///< part: the number of a movement; offset: in words
   };
-  using word = std::uint64_t;  ///< the unit of the buffers
+  using word = std::uint64_t;  ///< the unit of the buffers: 8 bytes
 
   /// Lists in `all` the boxes of all movements, ordered by workers and then by movements, with their offsets in the
   /// buffer of all messages; adds one message for each worker to `messages`. Returns the number of words in all
@@ -55,13 +55,13 @@ class joined_exchange {
   PARTITA_DECL std::size_t assign_box_offsets(box_list lowered_plan::*boxes, std::vector<packed_box>& all,
                                               box_list& messages) const;
 
-  std::vector<movement_part> parts_;
+  std::vector<movement_part> parts_;                         ///< the movements, in the order in which they were passed
   lowered_plan messages_{1};                                 ///< one box, a message, for each worker at the other end
-  std::vector<packed_box> outgoing_boxes_, incoming_boxes_;  ///< ordered by worker
-  std::vector<word> send_buffer_, receive_buffer_;
-  bool takes_part_ = false;
-  movement_counts counts_{1, 0, 0};  ///< of one execution
-  std::unique_ptr<box_exchange> exchange_;
+  std::vector<packed_box> outgoing_boxes_, incoming_boxes_;  ///< those of all movements, ordered by worker
+  std::vector<word> send_buffer_, receive_buffer_;           ///< all messages that this worker sends, or receives
+  bool takes_part_ = false;                                  ///< see takes_part()
+  movement_counts counts_{1, 0, 0};                          ///< the exchanges, bytes and messages of one execution
+  std::unique_ptr<box_exchange> exchange_;                   ///< null before open(), and if this worker takes no part
 };
 
 }  // namespace partita::detail

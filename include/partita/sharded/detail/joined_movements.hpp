@@ -12,7 +12,7 @@ namespace partita::detail {
 /// Small movements of the same level, in the order of the program. The level of a movement is the number of movements
 /// on the longest chain of steps before it.
 struct movements_of_level {
-  std::size_t level = 0;
+  std::size_t level = 0;               ///< the number of movements on the longest chain of steps before these
   std::vector<std::uint32_t> steps{};  ///< the numbers of the movements among all steps
 };
 

@@ -19,11 +19,11 @@ struct untyped_tensor {
   std::uint64_t type = 0;         ///< the type_number of the element type
 
   template <class T>
-  static untyped_tensor from_tensor(const sharded_tensor<T>& x) {
+  static untyped_tensor from_tensor(const sharded_tensor<T>& x) {  ///< shares the tensor's state
     return {x.state(), type_number<T>()};
   }
   template <class T>
-  sharded_tensor<T> as_tensor() const {
+  sharded_tensor<T> as_tensor() const {  ///< T must be the type of the elements
     return sharded_tensor<T>(std::static_pointer_cast<tensor_state<T>>(state));
   }
 };
@@ -32,6 +32,7 @@ struct untyped_tensor {
 /// values set these functions.
 struct mixed_type_execution {
   virtual ~mixed_type_execution() = default;
+  /// Executes a program on an array of its arguments, and returns its result.
   virtual untyped_tensor run(const traced_function& program, const untyped_tensor* arguments) const = 0;
   /// Returns the reshards that the backward pass of the program makes.
   virtual std::vector<backward_reshard> backward_reshards(const traced_function& program) const = 0;

@@ -44,10 +44,10 @@ struct outside_argument {
   std::shared_ptr<bound_mesh> on{};  ///< the mesh of the program
   std::uint32_t block_number = 0;    ///< the number of the argument's block in the program
   sharding layout{};                 ///< the layout in which the program reads the argument
-  shape_list extents{};
-  std::uint64_t type = 0;          ///< the type_number of the elements
-  text (*type_name)() = nullptr;   ///< returns the name of the element type
-  std::shared_ptr<void> memory{};  ///< keeps the argument alive while the program may read it
+  shape_list extents{};              ///< the extents of the whole argument
+  std::uint64_t type = 0;            ///< the type_number of the elements
+  text (*type_name)() = nullptr;     ///< returns the name of the element type
+  std::shared_ptr<void> memory{};    ///< keeps the argument alive while the program may read it
 
   /// The tensor that represents the argument while the steps are recorded.
   template <class T>
@@ -102,7 +102,7 @@ void ensure_unique_memory(bound_steps& steps, sharded_tensor<T>& result, std::ui
 /// real and complex arguments, <partita/sharded/traced_complex.hpp> defines these types.
 template <class T>
 struct tensors_of_program {
-  using tensor = sharded_tensor<T>;
+  using tensor = sharded_tensor<T>;  ///< the type of each argument and gradient
   template <class V>
   static constexpr bool takes = std::is_same_v<V, T>;  ///< whether arguments may have elements V
 

@@ -22,7 +22,7 @@ struct pipeline_numbering {
   std::uint32_t of(task_kind which, std::uint32_t stage, std::uint32_t micro_batch) const {
     return (which * micro_batches + micro_batch) * stages + stage;
   }
-  std::uint32_t count() const { return 4 * stages * micro_batches; }  ///< of all passes and movements
+  std::uint32_t count() const { return 4 * stages * micro_batches; }  ///< the number of all passes and movements
 };
 
 /// Orders the recorded steps by a simulated run. A movement between groups of workers begins when the sender's task is

@@ -21,7 +21,7 @@ class pipeline_stages {
   struct stage {
     std::shared_ptr<bound_mesh> on;         ///< the mesh of the stage
     std::vector<std::size_t> row_counts;    ///< the number of rows for which each program was traced
-    std::vector<traced_function> programs;  ///< one for each of the row_counts
+    std::vector<traced_function> programs;  ///< the traced program for each of the row_counts
 
     /// The program for micro-batches of `rows` rows.
     PARTITA_DECL const traced_function& program(std::size_t rows) const;
@@ -47,18 +47,18 @@ class pipeline_stages {
   /// Checks the options, and sets the meshes of the stages, the shape of the pipeline and the rows of micro-batches.
   PARTITA_DECL void place_stages(const world& everyone, const std::vector<pipeline_stage>& stages,
                                  const pipeline_options& options, std::uint64_t element_type);
-  PARTITA_DECL void trace_stages(const std::vector<pipeline_stage>& stages);
+  PARTITA_DECL void trace_stages(const std::vector<pipeline_stage>& stages);  ///< once for each size of a micro-batch
   /// Makes all workers agree that their stages and options are equal and fit together, or throw the same error.
   PARTITA_DECL void agree_on_pipeline(const world& everyone, const pipeline_options& options);
   /// The first argument of program number `program` of a stage that must have one row per sample but has a different
   /// number of rows: 0 (inputs) or 1 (targets); or 2 if there is no such argument.
   PARTITA_DECL std::size_t argument_with_wrong_rows(std::size_t stage, std::size_t program) const;
-  PARTITA_DECL shape_list result_shape(std::size_t stage, std::size_t program) const;
+  PARTITA_DECL shape_list result_shape(std::size_t stage, std::size_t program) const;  ///< of a stage's program
 
-  std::vector<stage> stages_;
-  pipeline_shape shape_;
+  std::vector<stage> stages_;               ///< the stages, in the order in which data pass them
+  pipeline_shape shape_;                    ///< see shape()
   std::vector<interval> micro_batch_rows_;  ///< the rows of each micro-batch
-  std::uint64_t fingerprint_ = 0;
+  std::uint64_t fingerprint_ = 0;           ///< see fingerprint()
 };
 
 }  // namespace partita::detail

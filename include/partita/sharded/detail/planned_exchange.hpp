@@ -46,8 +46,8 @@ class planned_exchange {
   }
   /// The two halves of start(): post_receives() posts y for receiving without waiting, post_sends() sends x.
   PARTITA_DECL void post_receives(void* y) const;
-  PARTITA_DECL void post_sends(const void* x) const;
-  void finish() const { exchange_->finish(); }  ///< waits until the movement is complete
+  PARTITA_DECL void post_sends(const void* x) const;  ///< sends the boxes of x to their receivers
+  void finish() const { exchange_->finish(); }        ///< waits until the movement is complete
   /// The open exchange, which the caller can advance without waiting; null if this worker takes no part in it.
   box_exchange* opened_exchange() const { return exchange_.get(); }
 
@@ -60,16 +60,16 @@ class planned_exchange {
         kind_(other.kind_),
         max_received_elements_(other.max_received_elements_) {}
 
-  exchange_plan<dynamic> plan_;
+  exchange_plan<dynamic> plan_;  ///< the plan without forwarding; see plan()
   /// The two plans that are executed instead of plan() if there are several nodes, one with several workers: the first
   /// sends boxes between nodes, the second forwards boxes from their receivers to other workers of the same node.
   std::vector<exchange_plan<dynamic>> forwarding_plans_;
-  std::shared_ptr<box_overlaps> boxes_;  ///< null after the movement is opened
-  element_kind kind_;
-  std::size_t max_received_elements_;       ///< by any worker
+  std::shared_ptr<box_overlaps> boxes_;     ///< the boxes of all workers; null after the movement is opened
+  element_kind kind_;                       ///< the type of the elements
+  std::size_t max_received_elements_;       ///< the most elements that any worker receives
   movement_counts counts_{};                ///< counts(), which open() computes
   std::unique_ptr<box_exchange> exchange_;  ///< null before open(), and if this worker takes no part
-  short_list<std::ptrdiff_t> x_dense_strides_{}, y_dense_strides_{};  ///< of the blocks x and y
+  short_list<std::ptrdiff_t> x_dense_strides_{}, y_dense_strides_{};  ///< the strides of the dense blocks x and y
 };
 
 }  // namespace partita::detail

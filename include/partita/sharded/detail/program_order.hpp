@@ -12,7 +12,7 @@ namespace partita::detail {
 
 /// The events of a program's steps in their order, and the position at which the backward pass begins.
 struct program_order {
-  std::vector<ordered_step> events;  ///< computations and movements
+  std::vector<ordered_step> events;  ///< computations, and the actions of movements, in order
   std::size_t backward_begin = 0;    ///< the index of the first event of the backward pass
 };
 

@@ -16,7 +16,7 @@ namespace partita {
 
 /// The indices start, start + step, … that are below stop.
 struct index_progression {
-  std::size_t start = 0, stop = 0, step = 1;
+  std::size_t start = 0, stop = 0, step = 1;  ///< `step` is the distance of two indices; `stop` is excluded
 
   constexpr std::size_t size() const { return stop <= start ? 0 : (stop - start + step - 1) / step; }
   constexpr std::uint64_t fingerprint() const { return hasher().mix(start).mix(stop).mix(step).value(); }
@@ -28,7 +28,7 @@ namespace detail {
 /// from none: then the element is 0.
 class index_mapped_copy {
  public:
-  static constexpr std::size_t no_source = ~std::size_t{0};
+  static constexpr std::size_t no_source = ~std::size_t{0};  ///< in place of an index: the element is 0
 
   /// `from(d, i)` is the index of tensor x along dimension d from which index i of the result comes, or `no_source`.
   template <class X, class Y, class From>
@@ -114,32 +114,32 @@ constexpr partita::rule rule_of_resizing(const char* name, const shape_span& x) 
 }
 
 template <std::size_t... D>
-struct flip_operation : rearrangement<flip_operation<D...>, D...> {
+struct flip_operation : rearrangement<flip_operation<D...>, D...> {  ///< reverses the order along the dimensions D
   static constexpr partita::rule rule(const shape_span& x) { return rule_keeping_extents<D...>("flip", x); }
-  std::size_t source(std::size_t, std::size_t i, std::size_t n) const { return n - 1 - i; }
+  std::size_t source(std::size_t, std::size_t i, std::size_t n) const { return n - 1 - i; }  ///< where i comes from
   interval read_interval(std::size_t, interval y, std::size_t n) const { return {n - y.stop, n - y.start}; }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {  ///< the cotangent of x
     return apply_op(*this, dy);
   }
 };
 
 template <std::size_t... D>
-struct roll_operation : rearrangement<roll_operation<D...>, D...> {
+struct roll_operation : rearrangement<roll_operation<D...>, D...> {  ///< rotates x along the dimensions D
   static constexpr std::size_t parameters = 1;      ///< the number of data members, which the workers compare
-  std::array<std::ptrdiff_t, sizeof...(D)> shifts;  ///< along each of the dimensions D
+  std::array<std::ptrdiff_t, sizeof...(D)> shifts;  ///< by how many positions elements move along each of D
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_keeping_extents<D...>("roll", x); }
-  std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {
+  std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {  ///< the index of x from which index i comes
     const auto extent = static_cast<std::ptrdiff_t>(n);
     return (i + static_cast<std::size_t>((extent - shifts[k] % extent) % extent)) % n;
   }
-  interval read_interval(std::size_t k, interval y, std::size_t n) const {
+  interval read_interval(std::size_t k, interval y, std::size_t n) const {  ///< the indices of x that y reads
     const std::size_t start = source(k, y.start, n);
     return start + y.size() <= n ? interval{start, start + y.size()} : interval{0, n};
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {  ///< the cotangent of x
     std::array<std::ptrdiff_t, sizeof...(D)> back = shifts;
     for (std::ptrdiff_t& one : back) one = -one;
     return apply_op(roll_operation{{}, back}, dy);
@@ -147,24 +147,24 @@ struct roll_operation : rearrangement<roll_operation<D...>, D...> {
 };
 
 template <std::size_t... D>
-struct tile_operation : rearrangement<tile_operation<D...>, D...> {
+struct tile_operation : rearrangement<tile_operation<D...>, D...> {  ///< repeats x along the dimensions D
   static constexpr std::size_t parameters = 1;    ///< the number of data members, which the workers compare
   std::array<std::size_t, sizeof...(D)> repeats;  ///< the number of copies along each of the dimensions D
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("tile", x); }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y = x[0];
     std::size_t k = 0;
     ((y[D] *= repeats[k++]), ...);
     return y;
   }
-  std::size_t source(std::size_t, std::size_t i, std::size_t n) const { return i % n; }
-  interval read_interval(std::size_t, interval y, std::size_t n) const {
+  std::size_t source(std::size_t, std::size_t i, std::size_t n) const { return i % n; }  ///< the index of x for i
+  interval read_interval(std::size_t, interval y, std::size_t n) const {  ///< the indices of x that y reads
     const std::size_t start = y.start % n;
     return start + y.size() <= n ? interval{start, start + y.size()} : interval{0, n};
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {  ///< the cotangent of x
     return sum_copies<0, D...>(dy, x.extents());
   }
 
@@ -193,18 +193,18 @@ struct insert_zeros_operation : rearrangement<insert_zeros_operation<D...>, D...
   std::array<std::size_t, sizeof...(D)> extents;        ///< the extents of the result along the dimensions D
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("spread", x); }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y = x[0];
     std::size_t k = 0;
     ((y[D] = extents[k++]), ...);
     return y;
   }
-  std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {
+  std::size_t source(std::size_t k, std::size_t i, std::size_t n) const {  ///< the index of dy that moves to i, if any
     if (i < indices[k].start || (i - indices[k].start) % indices[k].step != 0) return index_mapped_copy::no_source;
     const std::size_t at = (i - indices[k].start) / indices[k].step;
     return at < n ? at : index_mapped_copy::no_source;
   }
-  interval read_interval(std::size_t k, interval y, std::size_t n) const {
+  interval read_interval(std::size_t k, interval y, std::size_t n) const {  ///< the indices of dy that y reads
     const auto first_from = [&](std::size_t i) {
       const std::size_t at = i <= indices[k].start ? 0 : (i - indices[k].start + indices[k].step - 1) / indices[k].step;
       return at < n ? at : n;
@@ -213,17 +213,17 @@ struct insert_zeros_operation : rearrangement<insert_zeros_operation<D...>, D...
     return start < stop ? interval{start, stop} : interval{};
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {  ///< the cotangent of the operand
     return apply_op(strided_operation<D...>{{}, indices}, dy);
   }
 };
 template <std::size_t... D>
-struct strided_operation : rearrangement<strided_operation<D...>, D...> {
+struct strided_operation : rearrangement<strided_operation<D...>, D...> {  ///< takes elements at regular indices
   static constexpr std::size_t parameters = 1;          ///< the number of data members, which the workers compare
   std::array<index_progression, sizeof...(D)> indices;  ///< the indices of x that are taken along the dimensions D
 
   static constexpr partita::rule rule(const shape_span& x) { return rule_of_resizing<D...>("strided_slice", x); }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y = x[0];
     std::size_t k = 0;
     const auto take = [&](std::size_t d) {
@@ -240,23 +240,23 @@ struct strided_operation : rearrangement<strided_operation<D...>, D...> {
     return y;
   }
   std::size_t source(std::size_t k, std::size_t i, std::size_t) const { return indices[k].start + i * indices[k].step; }
-  interval read_interval(std::size_t k, interval y, std::size_t) const {
+  interval read_interval(std::size_t k, interval y, std::size_t) const {  ///< the indices of x that y reads
     return {source(k, y.start, 0), source(k, y.stop - 1, 0) + 1};
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {  ///< the cotangent of x
     return apply_op(insert_zeros_operation<D...>{{}, indices, {x.extents()[D]...}}, dy);
   }
 };
 
 template <std::size_t... D>
-struct expand_operation {
+struct expand_operation {                                ///< repeats the only element along each of the dimensions D
   static constexpr bool on_integers = true;              ///< accepts integers
   static constexpr std::uint32_t adjoint_reads = 0;      ///< the adjoint reads extents only
   static constexpr std::size_t parameters = 1;           ///< the number of data members, which the workers compare
-  std::array<std::size_t, sizeof...(D)> target_extents;  ///< of the result, along the dimensions D
+  std::array<std::size_t, sizeof...(D)> target_extents;  ///< the extents of the result along the dimensions D
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< does not shard the dimensions D of x
     partita::rule r;
     const separate_factors f(r, x[0]);
     r.begin_operand();
@@ -268,20 +268,20 @@ struct expand_operation {
     f.write(r);
     return r.complete().named("expand").with(linearity::movement);
   }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y = x[0];
     std::size_t k = 0;
     ((y[D] = target_extents[k++]), ...);
     return y;
   }
   template <class T>
-  auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  auto prepared(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< copies block x to block y
     return index_mapped_copy(x, y, [](std::size_t d, std::size_t i) {
       return index_in_dimensions<D...>(d) < sizeof...(D) ? std::size_t{0} : i;
     });
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {  ///< the cotangent of x
     return sum(dy, dimensions<D...>, keep_dimensions);
   }
 };
@@ -294,11 +294,11 @@ struct triangle_operation {
   static constexpr std::size_t parameters = 1;       ///< the number of data members, which the workers compare
   std::ptrdiff_t diagonal = 0;                       ///< column - row of the elements on the diagonal
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the rule of an elementwise operation
     return rules::elementwise.named(Lower ? "tril" : "triu")(x).with(linearity::additive);
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes block y from block x
     const std::size_t rank = y.shape.size(), rows = y.shape[rank - 2], columns = y.shape[rank - 1];
     for (std::size_t k = 0; k < y.size(); ++k) {
       const auto row = static_cast<std::ptrdiff_t>(y.box[rank - 2].start + k / columns % rows),
@@ -308,14 +308,14 @@ struct triangle_operation {
     }
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {  ///< the cotangent of x
     return apply_op(*this, dy);
   }
 };
 
 template <std::size_t... D>
-struct squeeze_operation {
-  static constexpr partita::rule rule(const shape_span& x) {
+struct squeeze_operation {                                    ///< removes the dimensions D, whose extents are 1
+  static constexpr partita::rule rule(const shape_span& x) {  ///< the dimensions other than D may be sharded
     partita::rule r;
     const separate_factors f(r, x[0]);
     for (std::size_t t = 0; t < 2; ++t) {
@@ -330,8 +330,8 @@ struct squeeze_operation {
   applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::reshape}; }
 };
 template <std::size_t... D>
-struct unsqueeze_operation {
-  static constexpr partita::rule rule(const shape_span& x) {
+struct unsqueeze_operation {                                  ///< inserts the dimensions D, with extents 1
+  static constexpr partita::rule rule(const shape_span& x) {  ///< all dimensions of x may be sharded
     return rules::unsqueeze({static_cast<std::ptrdiff_t>(D)...})(x);
   }
   applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::reshape}; }

@@ -112,14 +112,14 @@ class announced_movement {
   }
 
  private:
-  movement make_log_entry(std::size_t bytes) const {
+  movement make_log_entry(std::size_t bytes) const {  ///< with the bytes that this worker receives
     return {text(call_name_), run_state.is_backward, source_, target_, extents_, bytes, max_bytes_, is_complex<T>};
   }
 
   const char* call_name_;                 ///< the operation that needs the movement
   const sharding &source_, &target_;      ///< the layouts before and after the movement
   const shape_list& extents_;             ///< the extents of the tensor
-  std::size_t max_bytes_, bytes_before_;  ///< the most of any worker; of this worker before the movement
+  std::size_t max_bytes_, bytes_before_;  ///< the most bytes that a worker receives; received by this worker before
 };
 /// Executes a planned exchange of a movement, or adds it as a step to a program that is being bound.
 template <class T>

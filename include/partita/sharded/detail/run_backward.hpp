@@ -125,9 +125,9 @@ class ready_nodes {
   }
 
  private:
-  struct queued_node {
+  struct queued_node {                     ///< a node whose cotangent is complete
     std::uint64_t order;                   ///< the number of the node in the order of creation
-    std::shared_ptr<void> node;            ///< a tape_node of any element type
+    std::shared_ptr<void> node;            ///< the node, a tape_node of any element type
     void (*process)(void*, ready_nodes&);  ///< calls process() for the type of the node
     bool operator<(const queued_node& other) const { return order < other.order; }
   };

@@ -116,12 +116,12 @@ struct sample_operation {
     };
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X&, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X&, const X&) const {  ///< the cotangent of x
     return apply_op(sample_adjoint_operation<Rule, Rank>{sampling}, dy);
   }
 };
 template <class Rule, std::size_t Rank>
-struct sample_adjoint_operation {
+struct sample_adjoint_operation {                                  ///< the adjoint of sample_operation
   static constexpr std::uint32_t windowed = 1, adjoint_reads = 0;  ///< operand masks: read in windows, read by adjoint
   static constexpr std::size_t anchor = 1;      ///< tensor 1, the result, whose blocks determine the windows
   static constexpr std::size_t parameters = 1;  ///< the number of data members, which the workers compare
@@ -145,7 +145,7 @@ struct sample_adjoint_operation {
     };
   }
   template <class X>
-  X adjoint(std::size_t, const X& dx, const X&, const X&) const {
+  X adjoint(std::size_t, const X& dx, const X&, const X&) const {  ///< the cotangent of dy
     return apply_op(sample_operation<Rule, Rank>{sampling}, dx);
   }
 };
@@ -162,7 +162,7 @@ struct max_pool_operation {
   static constexpr std::size_t parameters = 1;  ///< the number of data members, which the workers compare
   sampling_of_blocks<Rule, Rank> sampling;      ///< the sampling rule and the extents of the input
 
-  static constexpr partita::rule rule(const shape_span&) {
+  static constexpr partita::rule rule(const shape_span&) {  ///< does not shard features, which are read in windows
     return rule_of_samples("max_pool", 1, Rank).with(linearity::none);
   }
   shape_list result_extents(const shape_span&) const { return sampling.sampling_rule.outputs(sampling.input_extents); }
@@ -179,7 +179,7 @@ struct max_pool_operation {
     };
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {  ///< the cotangent of x
     return apply_op(max_pool_backward_operation<Rule, Rank>{sampling}, dy, x);
   }
 };
@@ -192,7 +192,7 @@ struct max_pool_backward_operation {
   static constexpr std::size_t parameters = 1;  ///< the number of data members, which the workers compare
   sampling_of_blocks<Rule, Rank> sampling;      ///< the sampling rule and the extents of the input
 
-  static constexpr partita::rule rule(const shape_span&) {
+  static constexpr partita::rule rule(const shape_span&) {  ///< does not shard features, which are read in windows
     return rule_of_samples("gradient of max_pool", 2, Rank).linear_in({0});
   }
   shape_list result_extents(const shape_span&) const { return sampling.input_extents; }

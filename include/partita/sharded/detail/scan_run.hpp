@@ -80,7 +80,7 @@ class scan_run {
   }
 
  private:
-  struct checkpoint {
+  struct checkpoint {           ///< a state from which the backward pass repeats steps
     state_list<T> tensors;      ///< the state before a step
     tape_blocks kept_blocks{};  ///< counts the blocks of `tensors` as memory of the tape
   };
@@ -98,7 +98,7 @@ class scan_run {
       state = step_(i, state, false);
     }
   }
-  void add_checkpoint(const state_list<T>& state) {
+  void add_checkpoint(const state_list<T>& state) {  ///< keeps this state for the backward pass
     checkpoint& one = checkpoints_.emplace_back();
     one.tensors = state;
     one.kept_blocks.record();
@@ -150,12 +150,12 @@ class scan_run {
     pass.run();
   }
 
-  scan_step<T> step_;  ///< computes one step
-  state_list<T> initial_state_;
-  std::vector<scan_sweep> sweeps_;  ///< the first is executed in the forward pass, the others in the backward pass
-  std::list<checkpoint> checkpoints_{};
+  scan_step<T> step_;                    ///< computes one step
+  state_list<T> initial_state_;          ///< the state before step 0
+  std::vector<scan_sweep> sweeps_;       ///< the first is executed in the forward pass, the others in the backward pass
+  std::list<checkpoint> checkpoints_{};  ///< the states kept so far; the last is used next
   std::vector<state_list<T>> contributions_;  ///< for each tensor of a state, the contributions to its cotangent
-  bool has_contributions_ = false;            ///< whether there are contributions
+  bool has_contributions_ = false;            ///< whether the node of the repeated steps has a contribution
 };
 
 /// The bytes that one recorded step keeps on the tape of this worker.

@@ -9,7 +9,7 @@ namespace partita::detail {
 
 /// The bytes of a block, its lifetime from the step that sets it to the last that reads it, and its offset in storage.
 struct block_lifetime {
-  std::size_t bytes = 0, first_step = 0, last_step = 0, offset = 0;  ///< the offset is in bytes
+  std::size_t bytes = 0, first_step = 0, last_step = 0, offset = 0;  ///< steps: positions in the order; offset: bytes
 };
 
 /// Gives each block, in order, the lowest offset at which it overlaps no earlier block of the list that is alive at the

@@ -59,7 +59,7 @@ struct take_adjoint_op {
   known_indices indices;                             ///< the rows of the result to which the rows of dy are added
   std::size_t extent;                                ///< the extent of dimension D of the result
 
-  static constexpr partita::rule rule(const shape_span& dy) {
+  static constexpr partita::rule rule(const shape_span& dy) {  ///< dimension D of the result is whole unless `Cut`
     partita::rule r;
     const separate_factors f(r, dy[0]);
     r.begin_operand();
@@ -72,7 +72,7 @@ struct take_adjoint_op {
     if (dy[0].size() == D) add_indexed_dimension(r);
     return r.complete().named(Cut ? "gradient of a lookup" : "gradient of take");
   }
-  shape_list result_extents(const shape_span& dy) const {
+  shape_list result_extents(const shape_span& dy) const {  ///< the extents of the whole result
     shape_list x;
     for (std::size_t d = 0; d < D; ++d) x.push_back(dy[0][d]);
     x.push_back(extent);
@@ -80,7 +80,7 @@ struct take_adjoint_op {
     return x;
   }
   template <class T>
-  void local(const tensor_part<const T>& dy, const tensor_part<T>& x) const {
+  void local(const tensor_part<const T>& dy, const tensor_part<T>& x) const {  ///< sums rows of dy in block x
     for (T& element : x) element = T(0);
     const dimension_loops n(dy.shape, D, Rank);
     const interval own = x.box[D];
@@ -91,12 +91,12 @@ struct take_adjoint_op {
     });
   }
   template <class X>
-  X adjoint(std::size_t, const X& dx, const X&, const X&) const {
+  X adjoint(std::size_t, const X& dx, const X&, const X&) const {  ///< the cotangent of dy
     return apply_op(take_operation<D, Rank, Cut>{indices}, dx);
   }
 
  private:
-  static constexpr void add_indexed_dimension(partita::rule& r) {
+  static constexpr void add_indexed_dimension(partita::rule& r) {  ///< adds dimension D to the result of r
     if (Cut) add_open_dimension(r);
     else r.add_whole_dimension();
   }
@@ -111,7 +111,7 @@ struct take_operation {
   static constexpr std::size_t parameters = 1;       ///< the number of data members, which the workers compare
   known_indices indices;                             ///< the rows of x that are taken
 
-  static constexpr partita::rule rule(const shape_span& x) {
+  static constexpr partita::rule rule(const shape_span& x) {  ///< dimension D of x is whole unless `Cut`
     partita::rule r;
     const separate_factors f(r, x[0], Cut ? 0 : std::uint32_t{1} << D);
     r.begin_operand();
@@ -123,7 +123,7 @@ struct take_operation {
     }
     return Cut ? r.complete().named("lookup") : r.complete().with(linearity::movement).named("take");
   }
-  shape_list result_extents(const shape_span& x) const {
+  shape_list result_extents(const shape_span& x) const {  ///< the extents of the whole result
     shape_list y;
     for (std::size_t d = 0; d < x[0].size(); ++d) {
       if (d != D) y.push_back(x[0][d]);
@@ -136,7 +136,7 @@ struct take_operation {
     return y;
   }
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< 0 for indices outside of block x
     const dimension_loops n(y.shape, D, Rank);
     const interval own = x.box[D];
     for_each_index<D>(indices, y, [&](std::size_t k, std::size_t index) {
@@ -148,7 +148,7 @@ struct take_operation {
     });
   }
   template <class X>
-  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {
+  X adjoint(std::size_t, const X& dy, const X& x, const X&) const {  ///< the cotangent of x
     return apply_op(take_adjoint_op<D, Rank, Cut>{indices, x.extents()[D]}, dy);
   }
 };

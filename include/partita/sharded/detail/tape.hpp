@@ -36,8 +36,8 @@ template <class T>
 struct tape_node {
   std::uint64_t order = 0;                             ///< the number of the node, from 1
   sharding layout{};                                   ///< the layout of the value
-  std::vector<std::shared_ptr<tape_node>> operands{};  ///< null for each operand without a gradient
-  cotangent_function<T> backward{};                    ///< null for a parameter, and with other_operands
+  std::vector<std::shared_ptr<tape_node>> operands{};  ///< the operands' nodes; null for an operand without a gradient
+  cotangent_function<T> backward{};                    ///< the adjoint; null for a parameter, and with other_operands
   bool is_reshard = false;                             ///< whether the value is its only operand, resharded
   bool keeps_contribution_layout = false;              ///< whether the outer tape node reshards the cotangent
   bool passes_on_contributions = false;                ///< whether contributions are passed on without a sum
@@ -52,7 +52,7 @@ struct tape_node {
 };
 
 template <class T>
-std::shared_ptr<tape_node<T>> new_tape_node(const sharding& layout) {
+std::shared_ptr<tape_node<T>> new_tape_node(const sharding& layout) {  ///< of a new value in this layout
   auto node = std::make_shared<tape_node<T>>();
   node->order = ++run_state.tape_nodes;
   node->layout = layout;

@@ -12,14 +12,14 @@ namespace partita {
 /// several nodes read counts once; a block that the program also holds counts, too.
 struct tape_contents {
   std::size_t records = 0;     ///< tape nodes, and states that scans keep as checkpoints
-  std::size_t bytes = 0;       ///< the bytes of these blocks
+  std::size_t bytes = 0;       ///< the bytes of the blocks that the tape nodes read
   std::size_t most_bytes = 0;  ///< the maximum of `bytes` since this thread's last value_and_gradient began
 };
 
 namespace detail {
 
 struct tape_statistics;
-PARTITA_DECL tape_contents& current_tape_contents();  ///< of this thread, to be changed
+PARTITA_DECL tape_contents& current_tape_contents();  ///< of the tape of this thread; may be changed
 
 /// The blocks that one tape node keeps alive during its lifetime.
 class tape_blocks {
@@ -34,10 +34,10 @@ class tape_blocks {
   /// Adds a block to those that the tape node keeps alive. Requires an earlier call of record(). Does nothing for a
   /// block without memory or without elements.
   PARTITA_DECL void hold_block(const void* memory, std::size_t bytes);
-  PARTITA_DECL void release();
+  PARTITA_DECL void release();  ///< ends the lifetime of the tape node and its blocks
 
  private:
-  std::shared_ptr<tape_statistics> statistics_;   ///< set by record()
+  std::shared_ptr<tape_statistics> statistics_;   ///< of the thread that called record(); null before
   std::vector<const void*> blocks_of_tape_node_;  ///< one entry for each block that hold_block() has added
 };
 

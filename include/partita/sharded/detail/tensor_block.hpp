@@ -11,22 +11,22 @@
 
 namespace partita::detail {
 
-PARTITA_DECL std::size_t shape_size(const shape_list& shape);  ///< the number of elements
-PARTITA_DECL shape_list shape_of_box(const short_list<interval>& box);
+PARTITA_DECL std::size_t shape_size(const shape_list& shape);  ///< the number of elements of a block of this shape
+PARTITA_DECL shape_list shape_of_box(const short_list<interval>& box);  ///< the sizes of its intervals
 /// The strides of the dimensions of a dense array in C order.
 PARTITA_DECL short_list<std::ptrdiff_t> strides_of(const shape_list& shape);
 
 /// A block of dense elements in C order. Copies share their memory: check `is_unique` before changing elements.
 template <class T>
 struct tensor_block {
-  shape_list shape{};
+  shape_list shape{};           ///< the extents of the block
   std::shared_ptr<T> memory{};  ///< null for a block without memory, as in a dry run
 
   tensor_block() = default;
   /// Allocates uninitialised elements, in the arena `from` if it is not null.
   explicit tensor_block(const shape_list& of, arena* from = nullptr) : shape(of) {
     const std::size_t n = size() == 0 ? 1 : size();
-    struct arena_scope {
+    struct arena_scope {  ///< lets allocations use an arena until the end of the scope
       explicit arena_scope(arena* chosen) { pool_allocator<T>::arena_in_use = chosen; }
       ~arena_scope() { pool_allocator<T>::arena_in_use = nullptr; }
     } const use(from);
@@ -34,16 +34,16 @@ struct tensor_block {
     if (shape.empty()) *memory = T();  // a worker that is not on the mesh has a block of a scalar, too
   }
 
-  std::size_t size() const { return shape_size(shape); }  ///< the number of elements
-  T* data() const { return memory.get(); }
+  std::size_t size() const { return shape_size(shape); }      ///< the number of elements
+  T* data() const { return memory.get(); }                    ///< the first element, or null without memory
   bool is_unique() const { return memory.use_count() <= 1; }  ///< whether no other block shares the memory
-  tensor_block copy() const {
+  tensor_block copy() const {                                 ///< a block that has its own memory
     tensor_block other(shape);
     const std::size_t n = size();
     for (std::size_t k = 0; k < n; ++k) other.data()[k] = data()[k];
     return other;
   }
-  void fill(const T& value) const {
+  void fill(const T& value) const {  ///< sets all elements
     const std::size_t n = size();
     for (std::size_t k = 0; k < n; ++k) data()[k] = value;
   }

@@ -22,14 +22,14 @@ struct window_runner {
   virtual ~window_runner() = default;
   virtual sharded_tensor<T> run_in_windows(const applied_operation& work, const std::vector<sharded_tensor<T>>& x,
                                            const sharding* operand_layouts, const sharding& result_layout,
-                                           wider_window<T>* wider) const = 0;
+                                           wider_window<T>* wider) const = 0;  ///< `wider` may be null
 };
 /// Executes the operation `op` of the traced_window Window on elements of T.
 template <class Op, class Window, class T>
 struct window_step : window_runner<T> {
   sharded_tensor<T> run_in_windows(const applied_operation& work, const std::vector<sharded_tensor<T>>& x,
                                    const sharding* operand_layouts, const sharding& result_layout,
-                                   wider_window<T>* wider) const override {
+                                   wider_window<T>* wider) const override {  ///< see window_runner
     const Op& op = static_cast<const Window&>(*this).op;
     if constexpr (reads_features<Op>) {
       layouts_over_features fixed;
@@ -53,7 +53,7 @@ struct traced_window final : operation_window,
       : operation_window(windowed_tensors(), window_dimensions(rank)), op(declared) {}
 
   received_share receive_cost(std::size_t i, std::size_t place, const sharding* layouts,
-                              const shape_list* shapes) const override {
+                              const shape_list* shapes) const override {  ///< of operand i, for the worker at `place`
     if constexpr (reads_features<Op>) {
       if ((Op::windowed >> i & 1U) == 0) return {};
       const auto read = op.window(i, mesh_block(layouts[Op::anchor], shapes[Op::anchor], place), {shapes, Operands});
@@ -76,12 +76,12 @@ struct traced_window final : operation_window,
     }
   }
 
-  bool can_compute_boxes() const override {
+  bool can_compute_boxes() const override {  ///< if only operand 0 has windows, and the result is the anchor
     if constexpr (reads_features<Op>) return Op::windowed == 1 && Op::anchor == Operands;
     else return false;
   }
   short_list<interval> operand_box(const short_list<interval>& result, const short_list<interval>& block,
-                                   const shape_list* shapes) const override {
+                                   const shape_list* shapes) const override {  ///< see any_box_operation
     if constexpr (reads_features<Op>) return replace_features<Op>(block, op.window(0, result, {shapes, Operands}));
     else return block;
   }
@@ -97,7 +97,7 @@ struct traced_window final : operation_window,
       return all;
     }
   }
-  static std::uint32_t window_dimensions(std::size_t rank) {
+  static std::uint32_t window_dimensions(std::size_t rank) {  ///< a bit mask of the dimensions with windows
     std::uint32_t all = 0;
     if constexpr (!reads_features<Op>) all = Op::along;
     else

@@ -14,7 +14,7 @@ namespace partita::detail {
 /// The interface of an operation that can compute any box of its result from a window of its first operand.
 struct any_box_operation {
   virtual ~any_box_operation() = default;
-  virtual bool can_compute_boxes() const = 0;
+  virtual bool can_compute_boxes() const = 0;  ///< whether the operation can compute any box
   /// The box of operand 0 that the box `result` of the result reads. In dimensions without windows this box is `block`.
   virtual short_list<interval> operand_box(const short_list<interval>& result, const short_list<interval>& block,
                                            const shape_list* shapes) const = 0;
@@ -23,8 +23,8 @@ struct any_box_operation {
 /// The layouts in which an operation reads its operands (operand_layouts) and computes its result (computed_layout),
 /// and to which the result is resharded afterwards (final_layout).
 struct placed_operation {
-  std::vector<sharding> operand_layouts{};
-  sharding computed_layout{}, final_layout{};
+  std::vector<sharding> operand_layouts{};     ///< one for each operand
+  sharding computed_layout{}, final_layout{};  ///< before, and after, the reshard of the result
   /// Whether each element of the result is computed from the element of operand 0 at the same index, and from operands
   /// that do not vary along dimensions with windows, all of them without a reshard.
   bool is_elementwise = false;

@@ -69,9 +69,9 @@ PARTITA_DEF void bound_steps::open_exchanges(bound_mesh& on, bool uses_own_chann
         step_uses_[one.step].message_leader == nothing ? one.step : step_uses_[one.step].message_leader;
     parts[first].push_back(steps_[one.step].exchange);
   }
-  struct opened {
+  struct opened {                                     ///< an exchange that this program has copied, to open the copy
     std::shared_ptr<planned_exchange> planned, copy;  ///< the cached exchange, and the copy of this program
-    std::uint32_t lane;
+    std::uint32_t lane;                               ///< the lane of the channels that the copy opens
   };
   std::vector<opened> known;
   for (std::size_t k = 0; k < steps_.size(); ++k) {
@@ -192,7 +192,7 @@ PARTITA_DEF void bound_steps::make_room(bound_mesh& on, bool uses_own_channels) 
 }
 
 PARTITA_DEF void bound_steps::begin_trace() {
-  using what = ordered_step::what;
+  using what = ordered_step::what;  ///< the action of an event
   event_begins_and_ends_.resize(2 * order_.events.size(), 0);
   std::vector<std::uint32_t> lanes;
   std::size_t forward = 0;

@@ -23,7 +23,7 @@ class pipeline_writer {
     }
   }
 
-  std::vector<ordered_step> order() {
+  std::vector<ordered_step> order() {  ///< returns the steps in the common order; called once
     for (std::size_t k = 0; k < run_.tasks.size(); ++k) add_task_events(k);
     std::sort(events_.begin(), events_.end(), [](const event& a, const event& b) {
       return a.time != b.time ? a.time < b.time : a.what != b.what ? a.what < b.what : a.task_number < b.task_number;
@@ -58,11 +58,11 @@ class pipeline_writer {
   /// The kinds of events, in the order in which events of equal time are executed. Every task takes some time, so the
   /// movements that it needs begin earlier.
   enum class kind : std::uint8_t { post_send, finish, post_receive, task };
-  struct event {
-    double time = 0;  ///< seconds in the simulated run
-    kind what = kind::task;
+  struct event {                  ///< a task, or an action in the movement that a task needs
+    double time = 0;              ///< when it happens, in seconds of the simulated run
+    kind what = kind::task;       ///< the task, or the action in a movement
     std::size_t task_number = 0;  ///< the index of the task in the run
-    std::uint32_t movement = 0;   ///< the number of the movement
+    std::uint32_t movement = 0;   ///< the number of the movement; 0 in the event of a task
   };
 
   /// Whether a task of a pipeline needs a movement before it. Sets the number of the movement and the stage that sends.
@@ -75,7 +75,7 @@ class pipeline_writer {
         numbers_.of(is_forward ? pipeline_numbering::y_move : pipeline_numbering::dy_move, from, one.micro_batch);
     return true;
   }
-  void add_task_events(std::size_t k) {
+  void add_task_events(std::size_t k) {  ///< of task k of the run, and of the movement that it needs
     const simulated_task& one = run_.tasks[k];
     events_.push_back({one.from, kind::task, k, 0});
     std::uint32_t movement = 0, from = 0;
@@ -94,13 +94,13 @@ class pipeline_writer {
       if (steps_[k].moves) order_.push_back({done, k, lane});
       else if (done == ordered_step::what::post_send) order_.push_back({ordered_step::what::compute, k});
   }
-  void add_steps(const std::vector<std::uint32_t>& steps) {
+  void add_steps(const std::vector<std::uint32_t>& steps) {  ///< to the order; each movement is finished at once
     for (const std::uint32_t k : steps) {
       if (!steps_[k].moves) order_.push_back({ordered_step::what::compute, k});
       else order_.insert(order_.end(), {{ordered_step::what::start, k}, {ordered_step::what::finish, k}});
     }
   }
-  void add_task_steps(const pipeline_task& one) {
+  void add_task_steps(const pipeline_task& one) {  ///< after those of a movement from a stage on the same workers
     std::uint32_t movement = 0, from = 0;
     if (needs_movement(one, movement, from) && shape_.group_of[from] == shape_.group_of[one.stage])
       add_steps(steps_of_task_[movement]);
@@ -135,14 +135,14 @@ class pipeline_writer {
     return needed;
   }
 
-  const pipeline_shape& shape_;
+  const pipeline_shape& shape_;                            ///< the workers of the stages, and the micro-batches
   const pipeline_run& run_;                                ///< the simulated run
   const std::vector<step_use>& steps_;                     ///< the recorded steps
   pipeline_numbering numbers_;                             ///< numbers the tasks and movements
   std::vector<std::vector<std::uint32_t>> steps_of_task_;  ///< by the number that numbers_ gives a task or movement
   std::vector<double> end_times_;                          ///< of the simulated tasks, by pipeline_shape::number()
-  bool has_weight_passes_ = false;
-  std::vector<event> events_;        ///< of all tasks and movements
+  bool has_weight_passes_ = false;   ///< whether gradients of weights are computed in separate passes
+  std::vector<event> events_;        ///< the events of all tasks and movements
   std::vector<ordered_step> order_;  ///< the steps that are ordered so far
 };
 

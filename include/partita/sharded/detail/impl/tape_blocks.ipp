@@ -9,12 +9,12 @@ namespace partita::detail {
 
 /// A block of memory that tape nodes keep alive: the number of tape nodes that hold it, and its bytes.
 struct tape_block {
-  std::size_t holder_count = 0, bytes = 0;
+  std::size_t holder_count = 0, bytes = 0;  ///< the number of tape nodes that hold it, and its size
 };
 /// What the tape of one thread keeps: in total, and block by block.
 struct tape_statistics {
-  tape_contents contents{};
-  std::unordered_map<const void*, tape_block> blocks{};
+  tape_contents contents{};                              ///< the totals of tape nodes and of bytes
+  std::unordered_map<const void*, tape_block> blocks{};  ///< the blocks that tape nodes hold, by address
 };
 /// The statistics of this thread's tape. Tape nodes that outlive the thread keep this object alive.
 PARTITA_DECL const std::shared_ptr<tape_statistics>& tape_of_thread() {

@@ -21,7 +21,7 @@ class wider_box_finder {
         multiply_adds_per_second_(multiply_adds_per_second),
         wider_results_(of.operations()) {}
 
-  std::vector<wider_result> find_wider_results() {
+  std::vector<wider_result> find_wider_results() {  ///< returns an entry for each operation; called once
     for (std::size_t o = wider_results_.size(); o-- > 0;)
       if (find_box_operation(o) != nullptr) try_to_widen_result(o);
     return std::move(wider_results_);
@@ -36,8 +36,8 @@ class wider_box_finder {
     const auto* const own = dynamic_cast<const any_box_operation*>(window);
     return own != nullptr && own->can_compute_boxes() ? own : nullptr;
   }
-  value result(std::size_t o) const { return g_.of(g_.operation(o), g_.operation(o).operands); }
-  const shape_list& shape(std::size_t o) const { return g_[result(o)].shape; }
+  value result(std::size_t o) const { return g_.of(g_.operation(o), g_.operation(o).operands); }  ///< of operation o
+  const shape_list& shape(std::size_t o) const { return g_[result(o)].shape; }  ///< of the result of operation o
   /// The first operation that reads the result of operation o in its final layout, in windows or element by element;
   /// the number of operations if there is none.
   std::size_t find_reader(std::size_t o) const {
@@ -107,12 +107,12 @@ class wider_box_finder {
     wider_results_[reader].reads_wider_box = true;
   }
 
-  const graph& g_;
-  const std::vector<placed_operation>& placed_operations_;
-  bound_mesh& bound_mesh_;
-  link_cost link_;  ///< of the movements between the workers
-  double element_bytes_, multiply_adds_per_second_;
-  std::vector<wider_result> wider_results_;
+  const graph& g_;                                          ///< the operations and values of the program
+  const std::vector<placed_operation>& placed_operations_;  ///< the layouts of each operation
+  bound_mesh& bound_mesh_;                                  ///< the mesh of the program
+  link_cost link_;                                          ///< the estimated cost of a movement between the workers
+  double element_bytes_, multiply_adds_per_second_;         ///< the latter: the speed of one worker
+  std::vector<wider_result> wider_results_;                 ///< the result for each operation, as far as decided
 };
 
 PARTITA_DEF std::vector<wider_result> wider_results(const graph& of,
