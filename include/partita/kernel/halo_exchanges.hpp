@@ -19,7 +19,7 @@ namespace partita {
 /// Adjoint:  adjoint(du, dv, dp), bitwise equal to the adjoint of each halo_exchange.
 template <class... Extents>
 class halo_exchanges {
-  static constexpr std::size_t field_count = sizeof...(Extents);                     ///< as many as halo exchanges
+  static constexpr std::size_t field_count = sizeof...(Extents);                     ///< the number of fields
   using movement = detail::joint_window_movement<detail::halo_planner<Extents>...>;  ///< of all fields together
   template <class T>
   using blocks = typename movement::template blocks<T>;  ///< a block of elements T for each field

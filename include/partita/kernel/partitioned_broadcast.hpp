@@ -102,8 +102,8 @@ dynamic_extents<Rank> to_dynamic_extents(const shape_list& list) {
 template <class From, class To>
 class partitioned_broadcast {
  public:
-  static constexpr std::size_t operand_rank = From::rank();  ///< of the tensor that is moved and repeated
-  static constexpr std::size_t result_rank = To::rank();     ///< of the tensor that it is repeated to
+  static constexpr std::size_t operand_rank = From::rank();  ///< the number of dimensions of x
+  static constexpr std::size_t result_rank = To::rank();     ///< the number of dimensions of the result
 
   template <broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
   partitioned_broadcast(const From& from, const To& to, const Dims& dims = {}) : operand_(from), result_placement_(to) {
@@ -149,7 +149,7 @@ class partitioned_broadcast {
   template <array_expression Dy>
   auto adjoint(const Dy& dy) const {  ///< dy is this worker's block on `to`, the result its block on `from`
     using T = detail::operand_element<Dy>;
-    using array = xt::xtensor<T, operand_rank>;
+    using array = xt::xtensor<T, operand_rank>;  ///< a block of the operand
     detail::agree_on_blocks(operand_.partition.world(), "partitioned_broadcast.adjoint(dy)", ~fingerprint(),
                             result_placement_.error_message_for(dy, "dy"));
     array dx(std::array<std::size_t, operand_rank>{});

@@ -39,7 +39,7 @@ class reduce {
   auto adjoint(const std::vector<Y>& dy) const {  ///< only of `sum` and `mean`; dy has a block for each worker
     return detail::apply_adjoint_of_reduction<Reduction>(groups_, dy);
   }
-  group_plan plan(std::size_t worker) const { return groups_.plan(worker); }  ///< of one worker, by its id
+  group_plan plan(std::size_t worker) const { return groups_.plan(worker); }  ///< the groups of one worker
 
  private:
   detail::sequential_groups<Dst, Src> groups_;  ///< the workers of p_x that each worker of p_y reduces

@@ -78,7 +78,7 @@ class sum_reduce {
   auto adjoint(const std::vector<Y>& dy) const {  ///< dy has a block for each worker
     return groups_.broadcast_blocks(dy);
   }
-  group_plan plan(std::size_t worker) const { return groups_.plan(worker); }  ///< of one worker, by its id
+  group_plan plan(std::size_t worker) const { return groups_.plan(worker); }  ///< the groups of one worker
 
  private:
   detail::sequential_groups<Dst, Src> groups_;  ///< the workers of p_x whose blocks each worker of p_y sums

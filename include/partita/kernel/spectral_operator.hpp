@@ -177,7 +177,7 @@ class spectral_operator {
   template <class Each>
   struct all_dimension_transforms;
   template <std::size_t... D>
-  struct all_dimension_transforms<std::index_sequence<D...>> {          ///< along the dimensions D
+  struct all_dimension_transforms<std::index_sequence<D...>> {          ///< types of the transforms along D
     using transform = fourier_operator<real_to_complex_t, Rank, D...>;  ///< a field to half of its spectrum
     using inverse = fourier_operator<complex_to_real_t, Rank, D...>;    ///< half of a spectrum to a field
   };
@@ -206,11 +206,11 @@ class spectral_operator {
     return inverse_transform_(waves);
   }
 
-  dynamic_partition<Rank> p_;                                 ///< of the fields x, and of the results
+  dynamic_partition<Rank> p_;                                 ///< the partition of fields and results
   periodic_box<Rank> box_;                                    ///< the points and the lengths of the fields
   typename dimension_transforms::transform transform_;        ///< from p_ to a layout that it chooses
   typename dimension_transforms::inverse inverse_transform_;  ///< from that layout to p_
-  xt::xtensor<std::complex<double>, Rank> factors_;           ///< of this worker's waves, in the layout of the spectrum
+  xt::xtensor<std::complex<double>, Rank> factors_;           ///< the factors of this worker's waves
   std::uint64_t fingerprint_;  ///< a hash of the box and of some factors, equal on all workers
 };
 

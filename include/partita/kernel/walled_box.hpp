@@ -112,10 +112,10 @@ class walled_operator {
     return real;
   }
 
-  dynamic_partition<Rank> p_;                ///< of the fields x, and of the results
+  dynamic_partition<Rank> p_;                ///< the partition of fields and results
   std::array<std::size_t, Rank> points_;     ///< the extents of the fields
   transform transform_, inverse_transform_;  ///< from fields to their waves, and back
-  xt::xtensor<double, Rank> factors_;        ///< of this worker's waves, in the layout of the spectrum
+  xt::xtensor<double, Rank> factors_;        ///< the factors of this worker's waves
   std::uint64_t fingerprint_;                ///< a hash of the box and of some factors, equal on all workers
 };
 

@@ -66,9 +66,9 @@ class window_exchange_planner {
       : windows_(std::move(windows)), name_(name), required_call_(required_call) {}
 
   const Windows& windows() const { return windows_; }  ///< define the window of each worker
-  std::shared_ptr<world_state> world() const { return windows_.p().world().state(); }  ///< of the partition
+  std::shared_ptr<world_state> world() const { return windows_.p().world().state(); }  ///< the world of the partition
   const char* name() const { return name_; }  ///< begins the calls of the kernel in error messages
-  std::uint64_t fingerprint() const { return windows_.fingerprint(); }  ///< of the windows; equal on all workers
+  std::uint64_t fingerprint() const { return windows_.fingerprint(); }  ///< a hash of the windows, equal on all workers
   static constexpr bool keeps_batch() { return true; }                  ///< an empty result has the batch extent of x
   text describe(const char* direction, const shape_type& shape, const text& type) const {  ///< for error messages
     return describe_call(name(), direction, windows_.p(), shape, type);
