@@ -88,10 +88,8 @@ class halo_planner {
   const halo_widths<rank>& widths() const { return widths_; }                  ///< in cells, before and after a block
   const halo_boundaries<rank>& boundaries() const { return boundaries_; }      ///< beyond borders of the tensor
   const outside_function<rank>& outside() const { return outside_function_; }  ///< gives ghosts beyond borders
-  std::uint64_t fingerprint() const {
-    return fingerprint_;
-  }  ///< a hash of the grid and the options, equal on all workers
-  text error_message(const std::array<std::size_t, rank>& extents) const {  ///< empty if it accepts these extents
+  std::uint64_t fingerprint() const { return fingerprint_; }                   ///< a hash of the grid and options
+  text error_message(const std::array<std::size_t, rank>& extents) const {     ///< empty if it accepts these extents
     return halo_error(extents, widths_, boundaries_);
   }
   /// The decomposition for a frame: the decomposition that the caller passed, or the balanced one for given extents.
