@@ -22,8 +22,8 @@ namespace partita {
 /// Adjoint:  reduce_scatter, back to the decomposition that x had.
 template <class Extents>
 class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_movement<partition<Extents>::rank()>> {
-  static constexpr std::size_t rank = partition<Extents>::rank();
-  using base = detail::box_kernel<all_gather, detail::part_movement<rank>>;
+  static constexpr std::size_t rank = partition<Extents>::rank();            ///< the number of dimensions of p and of x
+  using base = detail::box_kernel<all_gather, detail::part_movement<rank>>;  ///< executes the calls
   friend base;
 
  public:
@@ -82,7 +82,7 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
     return detail::has_rank<Y, Extents::rank()>() && detail::has_summable_elements<Y>();
   }
   template <class View, class X>
-  static consteval bool accepts_view() {
+  static consteval bool accepts_view() {  ///< whether into(x, view) can fill a View for a block X
     static_assert(detail::is_matching_view<View, X>(),
                   PARTITA_REQUIRES_VIEW("partita::all_gather(p, dimensions<...>).into(x, view)"));
     return detail::is_matching_view<View, X>();
@@ -91,7 +91,7 @@ class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_m
 
 template <class Extents, class Dimensions>
   requires detail::is_dimension_list<Dimensions>
-all_gather(const partition<Extents>&, Dimensions) -> all_gather<Extents>;
+all_gather(const partition<Extents>&, Dimensions) -> all_gather<Extents>;  ///< deduces the extents of p
 
 /// Fallback for arguments that are not a partition and dimensions: a compile-time error with one readable message.
 PARTITA_FALLBACK_CLASS_IF(!detail::is_dimensions_argument<Given...>, all_gather, detail::no_partitions) {

@@ -23,7 +23,7 @@ class all_reduce
       public detail::collective_kernel<all_reduce<Extents, Reduction, Policies...>> {
   static_assert((std::is_same_v<Policies, reproducible_t> && ...),
                 "partita::all_reduce(p, dimensions, reduction, policies...): requires policies among reproducible");
-  using base = detail::collective_kernel<all_reduce>;
+  using base = detail::collective_kernel<all_reduce>;             ///< executes the calls
   using named_reduction = detail::reduction_argument<Reduction>;  ///< the type of the argument `reduction`
 
  public:
@@ -59,13 +59,13 @@ class all_reduce
 
  private:
   template <std::size_t... D>
-  static constexpr void check_dimensions() {
+  static constexpr void check_dimensions() {  ///< a compile-time error unless D are distinct dimensions of p
     static_assert(detail::are_dimensions_below_rank<Extents::rank(), D...>,
                   "partita::all_reduce(p, dimensions<...>, reduction): requires dimensions below rank(p)");
     static_assert(detail::are_distinct_dimensions<D...>,
                   "partita::all_reduce(p, dimensions<...>, reduction): requires each dimension once");
   }
-  static detail::collective_movement make_movement(const partition<Extents>& p,
+  static detail::collective_movement make_movement(const partition<Extents>& p,  ///< reduces where kept[d] is false
                                                    const std::array<bool, Extents::rank()>& kept) {
     return detail::make_sum_movement(p, kept, "partita::all_reduce", detail::reduction_call_text<Reduction>(),
                                      detail::mixed(detail::type_number<Reduction>(), sizeof...(Policies)));
@@ -102,7 +102,7 @@ template <class Extents, class Dimensions, class... Policies>
 all_reduce(const partition<Extents>&, Dimensions, mean_t (*)(detail::reduction_name), Policies...)
     -> all_reduce<Extents, mean_t, Policies...>;
 template <class Extents>
-all_reduce(const partition<Extents>&) -> all_reduce<Extents, sum_t>;
+all_reduce(const partition<Extents>&) -> all_reduce<Extents, sum_t>;  ///< no dimensions: does not compile
 template <class Extents, class Dimensions>
 all_reduce(const partition<Extents>&, Dimensions) -> all_reduce<Extents, sum_t>;
 template <class Named, class... Policies>

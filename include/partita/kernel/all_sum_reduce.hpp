@@ -23,7 +23,7 @@ template <class Extents, class... Policies>
 class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, Policies...>> {
   static_assert((std::is_same_v<Policies, reproducible_t> && ...),
                 "partita::all_sum_reduce(p, dimensions, policies...): requires policies among reproducible");
-  using base = detail::collective_kernel<all_sum_reduce>;
+  using base = detail::collective_kernel<all_sum_reduce>;  ///< executes the calls
 
  public:
   /// `all_sum_reduce(p, dimensions<0>)` sums along dimension 0, `all_sum_reduce(p, all_dimensions_but<1>)` along every
@@ -48,9 +48,9 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
   friend base;
   /// The directions in which blocks move in the groups, in a call and in its adjoint.
   static constexpr auto there = detail::group_direction::to_all, back = detail::group_direction::to_all;
-  /// shares: workers of a node share one result; exact: each sum is rounded once.
+  /// shares: whether the workers of a node share one result; exact: whether each sum is rounded only once.
   static constexpr bool shares = false, exact = has_policy<reproducible_t, Policies...>;
-  using reduction = sum_t;
+  using reduction = sum_t;  ///< how the blocks of a group are combined, in a call and in its adjoint
 
   /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
@@ -72,7 +72,7 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
   }
 
   template <std::size_t... D>
-  static constexpr void check_dimensions() {
+  static constexpr void check_dimensions() {  ///< a compile-time error unless D are distinct dimensions of p
     static_assert(detail::are_dimensions_below_rank<Extents::rank(), D...>,
                   "partita::all_sum_reduce(p, dimensions<...>): requires dimensions below rank(p)");
     static_assert(detail::are_distinct_dimensions<D...>,
@@ -82,7 +82,7 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
   all_sum_reduce(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept)
       : base(make_movement(p, kept)) {}
 
-  static detail::collective_movement make_movement(const partition<Extents>& p,
+  static detail::collective_movement make_movement(const partition<Extents>& p,  ///< sums where kept[d] is false
                                                    const std::array<bool, Extents::rank()>& kept) {
     return detail::make_sum_movement(p, kept, "partita::all_sum_reduce", "", 17 + sizeof...(Policies));
   }
@@ -92,6 +92,6 @@ template <class Extents, class Dimensions, class... Policies>
 all_sum_reduce(const partition<Extents>&, Dimensions, Policies...)
     -> all_sum_reduce<Extents, std::conditional_t<detail::is_dimension_list<Dimensions>, Policies, reproducible_t>...>;
 template <class Extents>
-all_sum_reduce(const partition<Extents>&) -> all_sum_reduce<Extents>;
+all_sum_reduce(const partition<Extents>&) -> all_sum_reduce<Extents>;  ///< no dimensions: does not compile
 
 }  // namespace partita

@@ -25,15 +25,15 @@ namespace partita {
 /// Adjoint:  all_to_all(p_to, p_from), back to the decomposition that x had.
 template <class Src, class Dst>
 class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repartition_movement<Src::rank()>> {
-  static constexpr std::size_t rank = Src::rank();
-  using base = detail::box_kernel<all_to_all, detail::repartition_movement<rank>>;
+  static constexpr std::size_t rank = Src::rank();  ///< the number of dimensions of the partitions and of x
+  using base = detail::box_kernel<all_to_all, detail::repartition_movement<rank>>;  ///< executes the calls
   friend base;
   static_assert(Src::rank() == Dst::rank(),
                 "partita::all_to_all(p_from, p_to): requires partitions of equal rank; reshape() one of them with "
                 "extents of 1");
 
  public:
-  all_to_all(const partition<Src>& p_from, const partition<Dst>& p_to)
+  all_to_all(const partition<Src>& p_from, const partition<Dst>& p_to)  ///< moves no data yet
       : base({"partita::all_to_all(p_from, p_to)", detail::erase_extents<rank>(p_from),
               detail::erase_extents<rank>(p_to)}) {
     detail::expect_one_world(p_from, p_to, "partita::all_to_all");
@@ -72,7 +72,7 @@ class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repar
     return takes<Y>();
   }
   template <class View, class X>
-  static consteval bool accepts_view() {
+  static consteval bool accepts_view() {  ///< whether into(x, view) can fill a View for a block X
     static_assert(detail::is_matching_view<View, X>(),
                   PARTITA_REQUIRES_VIEW("partita::all_to_all(p_from, p_to).into(x, view)"));
     return detail::is_matching_view<View, X>();

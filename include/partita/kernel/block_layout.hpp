@@ -35,11 +35,11 @@ consteval bool block_of_rank() {
 template <std::size_t Rank>
 struct tensor_layout {
   std::array<std::size_t, Rank> own_shape{};           ///< the shape of this worker's block; the cache key
-  std::array<std::size_t, Rank> extents{};             ///< of the whole tensor
+  std::array<std::size_t, Rank> extents{};             ///< the extents of the whole tensor
   std::array<std::vector<std::size_t>, Rank> sizes{};  ///< the sizes of the blocks along each dimension
   box<Rank> own_box{};                                 ///< the box of this worker's block; empty if it is inactive
 
-  decomposition<Rank> cuts() const {
+  decomposition<Rank> cuts() const {  ///< the same decomposition as cuts, one for each dimension
     return decomposition<Rank>::make([this](std::size_t d) { return cut::at(sizes[d]); });
   }
 };
@@ -49,7 +49,7 @@ struct tensor_layout {
 template <std::size_t Rank>
 class block_layout {
  public:
-  using shape_type = std::array<std::size_t, Rank>;
+  using shape_type = std::array<std::size_t, Rank>;  ///< the extents of a block
 
   /// `call` names the layer, as in "partita::dropout(p)(x)"; the string must outlive this object. `parameters` is a
   /// number for the layer's options and element type, which must be equal on all workers.
@@ -116,13 +116,13 @@ class block_layout {
     }
     return found;
   }
-  text describe() const { return text(call_) << " with p = " << p_.grid().shape(); }
+  text describe() const { return text(call_) << " with p = " << p_.grid().shape(); }  ///< the call, for error messages
   text describe(const shape_type& own_shape) const { return describe() << " and a block of shape " << own_shape; }
 
-  partition<dynamic_extents<Rank>> p_;
-  const char* call_;  ///< the name of the layer in error messages
-  std::uint64_t fingerprint_;
-  plan_cache<tensor_layout<Rank>> known_layouts_;  ///< by the shape of this worker's block
+  partition<dynamic_extents<Rank>> p_;  ///< over which the layer's tensors are distributed
+  const char* call_;                    ///< the name of the layer in error messages
+  std::uint64_t fingerprint_;           ///< a hash of the grid, the layer and its parameters; equal on all workers
+  plan_cache<tensor_layout<Rank>> known_layouts_;  ///< found before, by the shape of this worker's block
 };
 
 }  // namespace partita::detail

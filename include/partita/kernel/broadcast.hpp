@@ -16,9 +16,9 @@ template <class... Policies>
 struct broadcast_checks {
   /// The directions in which blocks move in the groups, in a call and in its adjoint.
   static constexpr auto there = detail::group_direction::spread, back = detail::group_direction::to_root;
-  static constexpr bool shares = has_policy<shared_view_t, Policies...>,  ///< workers of a node share one result
-      exact = has_policy<reproducible_t, Policies...>;                    ///< sums of the adjoint are rounded once
-  using reduction = sum_t;
+  static constexpr bool shares = has_policy<shared_view_t, Policies...>,  ///< whether workers of a node share results
+      exact = has_policy<reproducible_t, Policies...>;                    ///< whether sums of the adjoint round once
+  using reduction = sum_t;  ///< how the adjoint combines the blocks of a group
 
   /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
@@ -74,15 +74,15 @@ class broadcast : public detail::broadcast_checks<Policies...>,
   static_assert(
       Src::rank() <= Dst::rank(),
       "partita::broadcast(p_x, p_y): requires rank(p_x) <= rank(p_y); use sum_reduce for the opposite direction");
-  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;  ///< p_x is transposed
-  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;   ///< p_y is transposed
+  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;  ///< reverses the extents of p_x
+  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;   ///< reverses the extents of p_y
   static_assert(
       Src::rank() > Dst::rank() || static_cast<bool>(judge_static_broadcast<Src, Dst>(from_transposed, to_transposed)),
       "partita::broadcast(p_x, p_y): requires every extent of p_x, extended on the left with ones, to be 1 or the "
       "extent of p_y; pass transpose_src or transpose_dest to reverse a partition, or reshape() one of them");
 
  public:
-  broadcast(const partition<Src>& p_x, const partition<Dst>& p_y, Policies...)
+  broadcast(const partition<Src>& p_x, const partition<Dst>& p_y, Policies...)  ///< moves no data yet
       : detail::collective_kernel<broadcast>(
             detail::make_collective_movement(p_x, p_y,
                                              {.name = "partita::broadcast",

@@ -18,9 +18,9 @@ namespace partita {
 template <class... Operators>
 class composition {
  public:
-  static constexpr bool is_linear = (detail::may_be_linear<Operators> && ...);
+  static constexpr bool is_linear = (detail::may_be_linear<Operators> && ...);  ///< whether this has an adjoint
 
-  explicit composition(Operators... operators)
+  explicit composition(Operators... operators)  ///< in the order in which they are applied
       : parts_(std::make_shared<parts>(std::tuple<Operators...>(std::move(operators)...))) {}
 
   template <class X>
@@ -28,7 +28,7 @@ class composition {
     return run_after_agreement<direction::forward>(x, [&] { return forward<0>(x); });
   }
   template <class X, class View>
-  void into(const X& x, View&& view) const {
+  void into(const X& x, View&& view) const {  ///< writes the result into an array or view of the caller
     const auto filled = [&] {
       if constexpr (last == 0) operator_at<0>().into(x, view);
       else operator_at<last>().into(forward<0, last>(x), view);
@@ -45,12 +45,12 @@ class composition {
     });
   }
   template <class Y>
-  auto adjoint(const Y& dy) const {
+  auto adjoint(const Y& dy) const {  ///< applies the adjoints of the operators, the last operator first
     check_linear();
     if constexpr (is_linear) return run_after_agreement<direction::adjoint>(dy, [&] { return backward<last>(dy); });
   }
   template <class Y, class View>
-  void adjoint_into(const Y& dy, View&& view) const {
+  void adjoint_into(const Y& dy, View&& view) const {  ///< writes the result of the adjoint into an array or view
     check_linear();
     if constexpr (is_linear) {
       const auto filled = [&] {
@@ -81,7 +81,7 @@ class composition {
   }
   /// The memory pool of the last operator, from which results are allocated.
   auto* memory() const { return operator_at<last>().memory(); }
-  kernel_counts counts() const {
+  kernel_counts counts() const {  ///< the sums of the counts of all operators
     kernel_counts all;
     std::apply([&](const auto&... k) { ((all += k.counts()), ...); }, parts_->operators);
     return all;
@@ -90,7 +90,7 @@ class composition {
  private:
   static constexpr std::size_t last = sizeof...(Operators) - 1;  ///< the number of the last operator
 
-  static constexpr void check_linear() {
+  static constexpr void check_linear() {  ///< a compile-time error if one of the operators has no adjoint
     static_assert(is_linear,
                   "partita::compose(a, b, ...).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
@@ -108,7 +108,7 @@ class composition {
   }
 
   friend struct detail::kernel_access;
-  void throw_together_(const text& error_message) const
+  void throw_together_(const text& error_message) const  ///< makes all workers throw if one has an error
     requires(detail::reports_errors<Operators> || ...)
   {
     std::apply(
@@ -116,7 +116,7 @@ class composition {
         parts_->operators);
   }
 
-  enum class direction : std::uint64_t { forward = 1, adjoint = 2 };
+  enum class direction : std::uint64_t { forward = 1, adjoint = 2 };  ///< of a call; part of its fingerprint
   /// What copies of the composition share.
   struct parts {
     explicit parts(std::tuple<Operators...> given) : operators(std::move(given)) {}

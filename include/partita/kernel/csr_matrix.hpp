@@ -24,8 +24,8 @@ namespace partita {
 /// An entry of a sparse matrix: row, column and value.
 template <class T>
 struct triplet {
-  std::size_t row = 0, column = 0;
-  T value{};
+  std::size_t row = 0, column = 0;  ///< the global indices of the entry
+  T value{};                        ///< values with equal indices are added up
 };
 
 }  // namespace partita
@@ -92,12 +92,12 @@ class csr_matrix {
   }
   template <class X>
   PARTITA_FORMER_NAME("use product_and_ghosts")
-  auto with_ghosts(const X& x) const {
+  auto with_ghosts(const X& x) const {  ///< the former name of product_and_ghosts
     return product_and_ghosts(x);
   }
 
   template <class Y>
-  auto adjoint(const Y& dy) const {
+  auto adjoint(const Y& dy) const {  ///< the product with the transposed matrix, not conjugated
     if constexpr (accepts_block<Y>()) {
       const xt::xtensor<T, rank_of<Y>> given = dy;
       const std::size_t width = detail::row_elements(given.shape());
@@ -134,7 +134,7 @@ class csr_matrix {
       return detail::rejected_call();
     }
   }
-  /// The same without an index exchange: `ghosts` are those that product_and_ghosts(x) has returned.
+  /// The gradient of the values without an index exchange: `ghosts` are those that product_and_ghosts(x) returned.
   template <class X, class Ghosts, class Y>
   auto values_adjoint(const X& x, const Ghosts& ghosts, const Y& dy) const {
     if constexpr (accepts_block<X>() && accepts_block<Ghosts>() && accepts_block<Y>()) {
@@ -193,19 +193,20 @@ class csr_matrix {
 
  private:
   friend struct detail::kernel_access;
-  void throw_together_(const text& error_message) const {
+  void throw_together_(const text& error_message) const {  ///< makes all workers throw if one has an error
     detail::kernel_access::throw_together(index_exchange_, error_message);
   }
 
+  /// Texts for the error messages of the index exchange.
   static constexpr detail::index_call_texts call_texts{"partita::csr_matrix(everyone, rows, columns, entries)",
                                                        "column that its worker owns",
                                                        "column of other workers that its rows have"};
 
   template <class S, std::size_t N, class Tag>
-  using row_major_tensor = xt::xtensor_container<S, N, xt::layout_type::row_major, Tag>;
+  using row_major_tensor = xt::xtensor_container<S, N, xt::layout_type::row_major, Tag>;  ///< used without a copy
 
   template <class X>
-  static consteval bool accepts_block() {
+  static consteval bool accepts_block() {  ///< whether X is a block of rank 1 or 2 with elements T
     static_assert(
         detail::has_rank<X, 1>() || detail::has_rank<X, 2>(),
         "partita::csr_matrix<T>(...)(x), .adjoint(dy): requires an xtensor expression of rank 1, or of rank 2 "
@@ -232,7 +233,7 @@ class csr_matrix {
     shape[0] = rows;
     return xt::zeros<T>(shape);
   }
-  std::size_t ghost_count() const { return ghost_columns_.size(); }
+  std::size_t ghost_count() const { return ghost_columns_.size(); }  ///< of other workers, in this worker's rows
 
   /// Calls f(row, part, k) for all entries in ascending order; part is own_entries_ or ghost_entries_, k is the number
   /// of the entry in that part, and row is counted from this worker's first row.
@@ -261,6 +262,7 @@ class csr_matrix {
                     << "; ghosts are those that product_and_ghosts(x) returns";
     return error_message;
   }
+  /// Computes values_adjoint from x and its ghosts on this worker, without messages.
   template <class X, class Ghosts, class Y>
   xt::xtensor<T, 1> values_adjoint_of_blocks(const X& x, const Ghosts& ghosts, const Y& dy) const {
     auto all = zeros<1>(entries(), std::array<std::size_t, 1>());
@@ -274,7 +276,7 @@ class csr_matrix {
     return all;
   }
 
-  static detail::local_error column_count_error(const char* verb, std::size_t columns) {
+  static detail::local_error column_count_error(const char* verb, std::size_t columns) {  ///< if columns > most_columns
     if (columns <= detail::compressed_rows<T>::most_columns) return {};
     return detail::local_error(text(call_texts.call)
                                << ": requires at most " << detail::compressed_rows<T>::most_columns
@@ -350,10 +352,10 @@ class csr_matrix {
     return index_exchange(detail::index_planner(everyone, columns_, ghost_columns_, call_texts));
   }
 
-  interval rows_, columns_;                 ///< of this worker
+  interval rows_, columns_;                 ///< the ranges of rows and of columns of this worker
   std::vector<std::size_t> ghost_columns_;  ///< the columns of other workers in this worker's rows, in ascending order
-  detail::compressed_rows<T> own_entries_, ghost_entries_;  ///< in this worker's columns, and in ghost_columns_
-  index_exchange index_exchange_;
+  detail::compressed_rows<T> own_entries_, ghost_entries_;  ///< entries in this worker's columns, in ghost_columns_
+  index_exchange index_exchange_;  ///< by which a product receives the elements of x in ghost_columns_
 };
 
 }  // namespace partita

@@ -39,7 +39,7 @@ class pending_fourier {
   auto finish() { return run_.finish(); }
 
  private:
-  fourier_run<In, Out, Rank, N> run_;
+  fourier_run<In, Out, Rank, N> run_;        ///< the transform, of which the first repartition is pending
   std::shared_ptr<const void> kept_object_;  ///< the fields, which live until the transform is complete
 };
 
@@ -57,9 +57,10 @@ using stored_view_type = std::conditional_t<std::is_lvalue_reference_v<View>, Vi
 template <class Kind, std::size_t Rank, std::size_t... D>
 class fourier_operator {
   template <class T, bool Forward>
-  using result_element = detail::fourier_result_type<Kind, T, Forward>;  ///< for fields of elements T
+  using result_element = detail::fourier_result_type<Kind, T, Forward>;  ///< the elements of results for fields of T
 
  public:
+  /// Makes the transform; p_y is empty if the kernel chooses the layout of the result.
   fourier_operator(const dynamic_partition<Rank>& p_x, const std::optional<dynamic_partition<Rank>>& p_y, Kind kind,
                    const fourier_options& options)
       : kind_(kind), engine_(std::make_shared<engine>(make_definition(p_x, p_y, kind, options))) {}
@@ -100,7 +101,7 @@ class fourier_operator {
     else return detail::rejected_call{};
   }
   template <class Y, class View>
-  void adjoint_into(const Y& dy, View&& view) const {
+  void adjoint_into(const Y& dy, View&& view) const {  ///< writes the result of the adjoint into an array or view
     fill_views<false>(std::tie(dy), std::tuple<View&&>(std::forward<View>(view)));
   }
   template <class... Y, class... View>
@@ -108,7 +109,7 @@ class fourier_operator {
     fill_views<false>(dy, std::move(views));
   }
   template <class Y, class... More>
-  auto start_adjoint(Y&& dy, More&&... more) const {
+  auto start_adjoint(Y&& dy, More&&... more) const {  ///< starts the adjoint, as start() starts a call
     if constexpr (accepts_fields<false, std::remove_cvref_t<Y>, std::remove_cvref_t<More>...>())
       return start_call<false>(std::forward<Y>(dy), std::forward<More>(more)...);
     else return detail::rejected_call{};
@@ -156,9 +157,9 @@ class fourier_operator {
   kernel_counts counts() const { return valid_engine().counts(); }
 
  private:
-  using engine = detail::fourier_engine<Rank>;
+  using engine = detail::fourier_engine<Rank>;  ///< the layouts, the moves between them, and the cached plans
 
-  static detail::fourier_definition<Rank> make_definition(const dynamic_partition<Rank>& p_x,
+  static detail::fourier_definition<Rank> make_definition(const dynamic_partition<Rank>& p_x,  ///< for the engine
                                                           const std::optional<dynamic_partition<Rank>>& p_y,
                                                           [[maybe_unused]] Kind kind, const fourier_options& options) {
     detail::fourier_definition<Rank> d{p_x, p_y, shape_list{D...}, {}, {}, options};
@@ -170,12 +171,12 @@ class fourier_operator {
     }
     return d;
   }
-  engine& valid_engine() const {
+  engine& valid_engine() const {  ///< the engine; throws an error if this kernel was moved from
     detail::require_valid_kernel(engine_ != nullptr, engine::name);
     return *engine_;
   }
 
-  auto make_inverse(const dynamic_partition<Rank>& p_y) const {
+  auto make_inverse(const dynamic_partition<Rank>& p_y) const {  ///< the inverse transform, from p_y to p_x
     const auto& d = valid_engine().definition();
     fourier_options options = d.options;
     if constexpr (std::is_same_v<Kind, real_to_complex_t>) {
@@ -189,11 +190,11 @@ class fourier_operator {
   }
 
   template <bool Forward, class... X>
-  static consteval bool accepts_fields() {
+  static consteval bool accepts_fields() {  ///< whether a call, or its adjoint, accepts fields of these types
     return detail::accepts_fourier_fields<Kind, Rank, Forward, X...>();
   }
   template <class... X>
-  using first_field_type = std::tuple_element_t<0, std::tuple<X...>>;
+  using first_field_type = std::tuple_element_t<0, std::tuple<X...>>;  ///< of which only the elements are used
   /// The views of the caller that a call with these fields writes to, one for each field.
   template <bool Forward, class... X>
   using output_views =
@@ -229,7 +230,7 @@ class fourier_operator {
   template <bool Forward, class In, class Out, std::size_t N, class Arguments>
   auto make_fourier_run(const Arguments& arguments, const std::array<detail::target<Out, Rank>, N>& outputs,
                         const text& error_message) const {
-    using blocks = std::array<strided<const In, Rank>, N>;
+    using blocks = std::array<strided<const In, Rank>, N>;  ///< this worker's blocks of the fields
     const auto x = std::apply([](const auto&... a) { return blocks{a.block()...}; }, arguments);
     detail::fourier_call<Rank> call{Forward, N, x[0].shape, {}, detail::type_number<In>(), &detail::type_name<In>};
     if (outputs[0].is_given) call.view_shape = outputs[0].block.shape;
@@ -237,9 +238,9 @@ class fourier_operator {
     return detail::fourier_run<In, Out, Rank, N>(engine_, s, Forward, x, outputs);
   }
   template <bool Forward, class... X>
-  auto complete_call(const std::tuple<const X&...>& x, const output_views<Forward, X...>& outputs,
+  auto complete_call(const std::tuple<const X&...>& x, const output_views<Forward, X...>& outputs,  ///< a blocking call
                      const text& error_message) const {
-    using In = element_of<first_field_type<X...>>;
+    using In = element_of<first_field_type<X...>>;  ///< the elements of the arguments
     constexpr std::size_t N = sizeof...(X);
     engine& it = valid_engine();
     detail::chained_call call{Forward ? "fourier_transform(p_x, p_y)(x)" : "fourier_transform(p_x, p_y).adjoint(dy)",
@@ -269,9 +270,9 @@ class fourier_operator {
         x);
   }
   template <bool Forward, class... X>
-  auto start_call(X&&... x) const {
+  auto start_call(X&&... x) const {  ///< a non-blocking call, whose finish() returns the results
     using In = element_of<std::remove_cvref_t<first_field_type<X...>>>;
-    using Out = result_element<In, Forward>;
+    using Out = result_element<In, Forward>;  ///< the elements of the results
     constexpr std::size_t N = sizeof...(X);
     const output_views<Forward, std::remove_cvref_t<X>...> none{};
     const text problem = find_argument_error<Forward, std::remove_cvref_t<X>...>(none, x...);
@@ -285,7 +286,7 @@ class fourier_operator {
     });
   }
   template <bool Forward, class... X, class... View>
-  void fill_views(const std::tuple<X...>& x, std::tuple<View...> views) const {
+  void fill_views(const std::tuple<X...>& x, std::tuple<View...> views) const {  ///< a call that writes into views
     static_assert(sizeof...(X) == sizeof...(View) && sizeof...(X) > 0,
                   "partita::fourier_transform(p_x, p_y).into(std::tie(x...), std::tie(views...)): requires a view for "
                   "each field");
@@ -310,18 +311,18 @@ class fourier_operator {
 
   friend struct detail::kernel_access;
   template <class X>
-  auto forward_(const X& x, const text& error_message) const {
+  auto forward_(const X& x, const text& error_message) const {  ///< a blocking call, with this worker's error if any
     return complete_call<true>(std::tie(x), output_views<true, X>(), error_message);
   }
   template <class Y>
-  auto backward_(const Y& dy, const text& error_message) const {
+  auto backward_(const Y& dy, const text& error_message) const {  ///< a blocking call, with this worker's error
     return complete_call<false>(std::tie(dy), output_views<false, Y>(), error_message);
   }
   void throw_together_(const text& error_message) const { valid_engine().throw_together(error_message); }
-  detail::kernel_identity identity_() const { return valid_engine().identity(); }
+  detail::kernel_identity identity_() const { return valid_engine().identity(); }  ///< its world and number
 
-  Kind kind_;
-  std::shared_ptr<engine> engine_;  ///< shared, so that copies of the kernel share the plans
+  Kind kind_;                       ///< which transform; with real_to_real, also the transform of each dimension
+  std::shared_ptr<engine> engine_;  ///< the transform; shared, so that copies of the kernel share the plans
 };
 
 /// Transforms a tensor along the dimensions D: `fourier_transform<0, 1, 2>(p_x, p_y)` transforms complex numbers; with

@@ -13,12 +13,12 @@ namespace partita {
 /// not used to find the decomposition.
 template <std::size_t Rank>
 struct source_cuts_t {
-  decomposition<Rank> cuts;
+  decomposition<Rank> cuts;  ///< of the source tensor, over the source partition
 };
 /// The policy that gives the result of a repartition these cuts instead of balanced cuts.
 template <std::size_t Rank>
 struct result_cuts_t {
-  decomposition<Rank> cuts;
+  decomposition<Rank> cuts;  ///< of the result tensor, over the destination partition
 };
 
 /// `source_cuts(d)`: the source of a repartition has the decomposition d.
@@ -47,12 +47,12 @@ result_cuts_t<sizeof...(Cuts)> result_cuts(const Cuts&... cuts) {
 
 template <class... Cuts>
 PARTITA_FORMER_NAME("use source_cuts")
-auto from_cuts(const Cuts&... cuts) {
+auto from_cuts(const Cuts&... cuts) {  ///< the former name of source_cuts
   return source_cuts(cuts...);
 }
 template <class... Cuts>
 PARTITA_FORMER_NAME("use result_cuts")
-auto to_cuts(const Cuts&... cuts) {
+auto to_cuts(const Cuts&... cuts) {  ///< the former name of result_cuts
   return result_cuts(cuts...);
 }
 

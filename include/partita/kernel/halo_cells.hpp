@@ -13,12 +13,12 @@ namespace partita {
 /// The position of a block and of its ghost cells in the global tensor.
 template <std::size_t Rank>
 struct halo_cells {
-  box<Rank> own{};       ///< the block's own cells
-  box<Rank> interior{};  ///< own cells whose neighbours within the halo widths are all own cells
+  box<Rank> own{};       ///< the block's own cells, in global indices
+  box<Rank> interior{};  ///< the own cells whose neighbours within the halo widths are all own cells
   /// The global position of the first cell, which may be a ghost; negative beyond a border.
   std::array<std::ptrdiff_t, Rank> window_start{};
 
-  halo_cells() = default;
+  halo_cells() = default;  ///< no cells
   halo_cells(const box<Rank>& block, const halo_widths<Rank>& widths, const std::array<std::ptrdiff_t, Rank>& first)
       : own(block), interior(block), window_start(first) {
     for (std::size_t d = 0; d < Rank; ++d) {

@@ -50,8 +50,9 @@ halo_widths<Rank> make_halo_widths(std::initializer_list<W> widths) {
 template <class Extents>
 class halo_planner {
  public:
-  static constexpr std::size_t rank = partition<Extents>::rank();
+  static constexpr std::size_t rank = partition<Extents>::rank();  ///< the number of dimensions of the tensor
 
+  /// Requires: widths that are not negative, and a function with boundary::function [shape_error].
   halo_planner(const partition<Extents>& p, const halo_widths<rank>& widths, const halo_boundaries<rank>& beyond,
                halo_algorithm algorithm = halo_algorithm::by_cost, outside_function<rank> outside = {})
       : p_(p),
@@ -82,13 +83,13 @@ class halo_planner {
                        .value();
   }
 
-  const char* name() const { return "partita::halo_exchange(p, widths, boundary)"; }
+  const char* name() const { return "partita::halo_exchange(p, widths, boundary)"; }  ///< for error messages
   const partition<Extents>& p() const { return p_; }
-  const halo_widths<rank>& widths() const { return widths_; }
-  const halo_boundaries<rank>& boundaries() const { return boundaries_; }
+  const halo_widths<rank>& widths() const { return widths_; }                  ///< in cells, before and after a block
+  const halo_boundaries<rank>& boundaries() const { return boundaries_; }      ///< beyond borders of the tensor
   const outside_function<rank>& outside() const { return outside_function_; }  ///< gives ghosts beyond borders
-  std::uint64_t fingerprint() const { return fingerprint_; }
-  text error_message(const std::array<std::size_t, rank>& extents) const {
+  std::uint64_t fingerprint() const { return fingerprint_; }                   ///< a hash of the grid and options
+  text error_message(const std::array<std::size_t, rank>& extents) const {     ///< empty if it accepts these extents
     return halo_error(extents, widths_, boundaries_);
   }
   /// The decomposition for a frame: the decomposition that the caller passed, or the balanced one for given extents.
@@ -131,14 +132,14 @@ class halo_planner {
   }
 
  private:
-  static constexpr std::size_t max_width = static_cast<std::size_t>(-1) / 8;  ///< chosen: sums do not overflow
+  static constexpr std::size_t max_width = static_cast<std::size_t>(-1) / 8;  ///< in cells: sums do not overflow
 
-  partition<Extents> p_;
-  halo_widths<rank> widths_;
-  halo_boundaries<rank> boundaries_;
-  halo_algorithm algorithm_;
-  outside_function<rank> outside_function_;
-  std::uint64_t fingerprint_;
+  partition<Extents> p_;                     ///< whose workers have the blocks
+  halo_widths<rank> widths_;                 ///< in cells, before and after a block
+  halo_boundaries<rank> boundaries_;         ///< what ghosts beyond the borders of the tensor contain
+  halo_algorithm algorithm_;                 ///< one round, or one round for each dimension
+  outside_function<rank> outside_function_;  ///< the caller's function for boundary::function, else empty
+  std::uint64_t fingerprint_;                ///< a hash of the grid and of all options
 };
 
 }  // namespace detail
@@ -167,7 +168,7 @@ class halo_exchange
   friend base;
   template <class...>
   friend class halo_exchanges;
-  static constexpr std::size_t rank = partition<Extents>::rank();
+  static constexpr std::size_t rank = partition<Extents>::rank();  ///< the number of dimensions of the tensor
 
  public:
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
@@ -251,10 +252,10 @@ class halo_exchange
     if (!plan->exchange.takes) return {};
     return {this->movement_.last_call_cuts().block(planner().p().index()), widths(), plan->start};
   }
-  const halo_widths<rank>& widths() const { return planner().widths(); }  ///< The widths of the ghosts.
+  const halo_widths<rank>& widths() const { return planner().widths(); }  ///< The widths of ghosts, in cells.
 
  private:
-  const detail::halo_planner<Extents>& planner() const { return this->movement_.windows(); }
+  const detail::halo_planner<Extents>& planner() const { return this->movement_.windows(); }  ///< with all options
   /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {
@@ -278,7 +279,7 @@ class halo_exchange
     return detail::has_rank<Y, rank>() && detail::has_summable_elements<Y>();
   }
   template <class View, class X>
-  static consteval bool accepts_view() {
+  static consteval bool accepts_view() {  ///< whether into and refresh can fill a View
     static_assert(detail::is_matching_view<View, std::remove_reference_t<X>>(),
                   PARTITA_REQUIRES_VIEW("partita::halo_exchange(p, widths, boundary).into(x, view), .refresh(view)"));
     return detail::is_matching_view<View, std::remove_reference_t<X>>();
@@ -296,10 +297,10 @@ namespace detail {
 
 /// Halo widths of any rank, written in braces with their names. Numbers without names do not convert to this type.
 struct named_halo_widths {
-  std::byte unnamed_guard{};  ///< does not accept a number
-  any_argument before{}, after{};
-  halo_shape shape{};
-  bool of_empty_blocks{};
+  std::byte unnamed_guard{};       ///< does not accept a number
+  any_argument before{}, after{};  ///< stand for the widths before and after a block
+  halo_shape shape{};              ///< with a star, ghosts at the corners are not exchanged
+  bool of_empty_blocks{};          ///< whether blocks without elements get ghosts
 };
 
 }  // namespace detail
@@ -308,6 +309,7 @@ struct named_halo_widths {
 template <>
 class halo_exchange<detail::no_partitions> {
  public:
+  /// Does not compile: prints how to call halo_exchange.
   template <class... Given>
   explicit halo_exchange(detail::any_argument = {}, detail::any_argument = {}, detail::any_argument = {},
                          detail::any_argument = {}, detail::any_argument = {}) {

@@ -19,14 +19,14 @@ namespace partita {
 /// Adjoint:  adjoint(du, dv, dp), bitwise equal to the adjoint of each halo_exchange.
 template <class... Extents>
 class halo_exchanges {
-  static constexpr std::size_t field_count = sizeof...(Extents);
-  using movement = detail::joint_window_movement<detail::halo_planner<Extents>...>;
+  static constexpr std::size_t field_count = sizeof...(Extents);                     ///< the number of fields
+  using movement = detail::joint_window_movement<detail::halo_planner<Extents>...>;  ///< of all fields together
   template <class T>
   using blocks = typename movement::template blocks<T>;  ///< a block of elements T for each field
   static_assert(field_count > 0, "partita::halo_exchanges(h...): requires at least one halo_exchange");
 
  public:
-  explicit halo_exchanges(const halo_exchange<Extents>&... exchanges)
+  explicit halo_exchanges(const halo_exchange<Extents>&... exchanges)  ///< one for each field, in order
       : movement_(typename movement::planner_type(exchanges.planner()...)) {}
 
   /// Returns this worker's blocks with their ghosts as a tuple, in the order of the fields.
@@ -82,10 +82,10 @@ class halo_exchanges {
 
  private:
   template <class... X>
-  using element_type = element_of<std::tuple_element_t<0, std::tuple<X...>>>;
+  using element_type = element_of<std::tuple_element_t<0, std::tuple<X...>>>;  ///< the elements of all fields
 
   template <class... X>
-  static consteval bool accepts_blocks() {
+  static consteval bool accepts_blocks() {  ///< whether there is a block for each field, all of one element type
     constexpr bool has_exchange_per_field = [] {
       if constexpr (sizeof...(X) == field_count) return (detail::has_rank<X, Extents::rank()>() && ...);
       else return false;
@@ -105,7 +105,7 @@ class halo_exchanges {
     }
   }
   template <class... View>
-  static consteval bool accepts_views() {
+  static consteval bool accepts_views() {  ///< whether refresh can write into these blocks
     constexpr bool fit = (detail::is_matching_view<View, std::remove_reference_t<View>>() && ...);
     static_assert(fit,
                   "partita::halo_exchanges(h...).refresh(ghosted...): requires views with memory (an xt::xtensor, or "
@@ -113,7 +113,7 @@ class halo_exchanges {
     return fit;
   }
   template <class... X>
-  auto run_call(bool forward, const char* direction, const X&... x) const {
+  auto run_call(bool forward, const char* direction, const X&... x) const {  ///< a blocking call; direction: for errors
     return movement_.one_call([&] {
       using T = element_type<X...>;
       const std::tuple<block_argument<X>...> arguments(x...);
@@ -125,7 +125,7 @@ class halo_exchanges {
     });
   }
 
-  mutable movement movement_;
+  mutable movement movement_;  ///< moves all fields; mutable, because a call caches plans
 };
 
 }  // namespace partita

@@ -29,7 +29,7 @@ namespace partita {
 /// Adjoint:  every row of dy is added to the owned row of which it is a copy, in the ascending order of the workers; on
 ///           several nodes the rows of each node are added first.
 class index_exchange : public detail::box_kernel<index_exchange, detail::index_movement> {
-  using base = detail::box_kernel<index_exchange, detail::index_movement>;
+  using base = detail::box_kernel<index_exchange, detail::index_movement>;  ///< executes the calls
   friend base;
 
  public:
@@ -43,9 +43,9 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
                   "rows that this worker owns and wants: interval{first, last}, or a container of integers");
   }
 
-  /// The number of rows of the argument of a call on this worker, and of its result.
+  /// The number of rows of the argument of a call on this worker: of its owned indices.
   std::size_t rows_of_argument() const { return movement_.pattern().owned_count; }
-  std::size_t rows_of_result() const { return movement_.pattern().wanted_count; }  ///< See rows_of_argument.
+  std::size_t rows_of_result() const { return movement_.pattern().wanted_count; }  ///< The number of wanted indices.
 
   /// Combines by a reduction (except `mean`) all rows of dy, on all workers, that are copies of the same owned row:
   /// `exchange.reduce(dy, maximum)`. The result has one row for each owned index; a row that no worker wants is the
@@ -116,7 +116,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
   using base::base;
 
   template <class Named>
-  using named_reduction_type = typename detail::named_reduction_tag<Named>::type;
+  using named_reduction_type = typename detail::named_reduction_tag<Named>::type;  ///< such as maximum_t for `maximum`
 
   /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
@@ -146,7 +146,7 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
     }
   }
   template <class View, class X>
-  static consteval bool accepts_view() {
+  static consteval bool accepts_view() {  ///< whether into(x, view) can fill a View for a block X
     static_assert(detail::is_matching_view<View, std::remove_reference_t<X>>(),
                   "partita::index_exchange(everyone, owned, wanted).into(x, view), .refresh(ghosted...): requires "
                   "views with memory (an xt::xtensor, or an xt::view of ranges of one) of the rank and element type of "
@@ -154,12 +154,12 @@ class index_exchange : public detail::box_kernel<index_exchange, detail::index_m
     return detail::is_matching_view<View, std::remove_reference_t<X>>();
   }
   template <class View>
-  static consteval bool can_refresh_view() {
+  static consteval bool can_refresh_view() {  ///< whether refresh can fill ghosts in a View
     if constexpr (takes<std::remove_reference_t<View>>()) return accepts_view<View, View>();
     else return false;
   }
   template <class Y, class Reduction>
-  static consteval bool accepts_reduction() {
+  static consteval bool accepts_reduction() {  ///< whether reduce(dy, reduction) accepts a block Y and this Reduction
     if constexpr (takes<Y>()) {
       constexpr bool fits = reduction_of<Reduction, element_of<Y>> && !std::is_same_v<Reduction, mean_t>;
       static_assert(fits,

@@ -16,7 +16,7 @@ namespace partita {
 /// An ordered list of global indices, given as `interval{100, 200}`, `{7, 3, 7}`, or a container of integers.
 class index_list {
  public:
-  index_list() = default;
+  index_list() = default;                                                ///< an empty list
   index_list(const interval& range) : range_(range), is_range_(true) {}  // NOLINT: a range is a list of indices
   index_list(std::initializer_list<std::size_t> indices) : indices_(indices) {}
   index_list(std::vector<std::size_t> indices) : indices_(std::move(indices)) {}  // NOLINT
@@ -34,16 +34,16 @@ class index_list {
                   "makes them");
   }
 
-  std::size_t size() const { return is_range_ ? range_.size() : indices_.size(); }
+  std::size_t size() const { return is_range_ ? range_.size() : indices_.size(); }  ///< the number of indices
   std::size_t operator[](std::size_t k) const { return is_range_ ? range_.start + k : indices_[k]; }
-  bool is_range() const { return is_range_; }
+  bool is_range() const { return is_range_; }  ///< whether the list was given as an interval
   /// Whether the list was given as a range that stops before it starts.
   bool is_reversed() const { return is_range_ && range_.stop < range_.start; }
 
  private:
-  interval range_;  ///< the list, if is_range_ is true
-  bool is_range_ = false;
-  std::vector<std::size_t> indices_;
+  interval range_;                    ///< the list, if is_range_ is true
+  bool is_range_ = false;             ///< whether the list was given as an interval
+  std::vector<std::size_t> indices_;  ///< the list, if is_range_ is false
 };
 
 namespace detail {

@@ -16,21 +16,23 @@ inline const text no_error;
 /// the memory of x or dy, if the worker belongs to only one group and contributes a block to this group.
 struct kernel_access {
   template <class Kernel, class X>
-  static auto call(const Kernel& kernel, const X& x, const text& error_message) {
+  static auto call(const Kernel& kernel, const X& x, const text& error_message) {  ///< blocking; returns the result
     return kernel.forward_(x, error_message);
   }
   template <class Kernel, class X, class View>
-  static void into(const Kernel& kernel, const X& x, View&& view, const text& error_message) {
+  static void into(const Kernel& kernel, const X& x, View&& view, const text& error_message) {  ///< fills a view
     kernel.forward_(x, view, error_message);
   }
   template <class Kernel, class Y>
-  static auto adjoint(const Kernel& kernel, const Y& dy, const text& error_message) {
+  static auto adjoint(const Kernel& kernel, const Y& dy, const text& error_message) {  ///< returns the adjoint's result
     return kernel.backward_(dy, error_message);
   }
+  /// Starts the adjoint, whose finish() returns its result; start_adjoint_into writes the result into `view`.
   template <class Kernel, class Y, class Fill>
   static auto start_adjoint(const Kernel& kernel, const Y& dy, const text& error_message, Fill fill) {
     return kernel.begin_backward_(dy, error_message, std::move(fill));
   }
+  /// Starts the adjoint, whose result is written into `view`.
   template <class Kernel, class Y, class View, class Fill>
   static auto start_adjoint_into(const Kernel& kernel, const Y& dy, View&& view, const text& error_message, Fill fill) {
     return kernel.begin_backward_(dy, view, error_message, std::move(fill));

@@ -10,9 +10,9 @@ namespace partita {
 
 /// The number of plans that a kernel has made, and what this worker moved in the last call with the plan used last.
 struct kernel_counts {
-  std::size_t plans_made = 0;
-  std::size_t messages = 0, bytes_by_message = 0;  ///< the messages that this worker sent, and their bytes
-  std::size_t bytes_shared = 0;                    ///< the bytes that went to workers of the node through shared memory
+  std::size_t plans_made = 0;  ///< since the kernel was made; calls that find their plan in the cache make none
+  std::size_t messages = 0, bytes_by_message = 0;  ///< messages that this worker sent in the last call, and their bytes
+  std::size_t bytes_shared = 0;                    ///< bytes this worker passed through shared memory in the last call
 
   kernel_counts& operator+=(const kernel_counts& other) {
     plans_made += other.plans_made, messages += other.messages;

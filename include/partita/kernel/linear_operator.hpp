@@ -34,11 +34,11 @@ template <class K, class X, class Y>
 concept linear_operator =
     detail::applies<K, X, Y> &&
     requires(const K& k, const X& x, const Y& y, X& dx, Y& view) {
-      k.into(x, view);
+      k.into(x, view);  ///< writes the result into a view
       { k.start(x).finish() } -> ranked_array;
-      k.adjoint_into(y, dx);
+      k.adjoint_into(y, dx);  ///< writes the result of the adjoint into a view
       { k.start_adjoint(y).finish() } -> ranked_array;
-      k.memory();
+      k.memory();  ///< the memory pool of the results
       { k.counts() } -> std::same_as<kernel_counts>;
     } &&
     (

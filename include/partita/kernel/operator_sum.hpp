@@ -49,7 +49,7 @@ decltype(auto) writable_result(Result&& result) {
 template <class A, class B>
 class operator_sum {
  public:
-  static constexpr bool is_linear = detail::may_be_linear<A> && detail::may_be_linear<B>;
+  static constexpr bool is_linear = detail::may_be_linear<A> && detail::may_be_linear<B>;  ///< whether adjoint compiles
 
   operator_sum(A a, B b) : a_(std::move(a)), b_(std::move(b)) {}
 
@@ -60,7 +60,7 @@ class operator_sum {
     return y;
   }
   template <class X, class View>
-  void into(const X& x, View&& view) const {
+  void into(const X& x, View&& view) const {  ///< writes the sum into an array or view of the caller
     a_.into(x, view);
     detail::add_into(detail::reporter_of(a_, b_), view, b_(x));
   }
@@ -71,7 +71,7 @@ class operator_sum {
     return add_pending_results(std::move(first), detail::start_step(b_, std::forward<X>(x)));
   }
   template <class Y>
-  auto adjoint(const Y& dy) const {
+  auto adjoint(const Y& dy) const {  ///< the sum of the adjoints of both operators
     check_linear();
     if constexpr (is_linear) {
       auto dx = detail::writable_result(a_.adjoint(dy));
@@ -80,7 +80,7 @@ class operator_sum {
     }
   }
   template <class Y, class View>
-  void adjoint_into(const Y& dy, View&& view) const {
+  void adjoint_into(const Y& dy, View&& view) const {  ///< writes the sum of both adjoints into an array or view
     check_linear();
     if constexpr (is_linear) {
       a_.adjoint_into(dy, view);
@@ -88,7 +88,7 @@ class operator_sum {
     }
   }
   template <class Y>
-  auto start_adjoint(Y&& dy) const {
+  auto start_adjoint(Y&& dy) const {  ///< starts the adjoints of both operators; finish() returns their sum
     check_linear();
     if constexpr (is_linear) {
       auto first = detail::start_adjoint_step(a_, detail::copy_if_temporary<Y>(dy));
@@ -101,21 +101,21 @@ class operator_sum {
   {
     return std::make_pair(a_.plan(), b_.plan());
   }
-  auto* memory() const { return a_.memory(); }
-  kernel_counts counts() const { return a_.counts() += b_.counts(); }
+  auto* memory() const { return a_.memory(); }  ///< the memory pool of the results of the first operator
+  kernel_counts counts() const { return a_.counts() += b_.counts(); }  ///< the sums of the counts of both operators
 
  private:
-  static constexpr void check_linear() {
+  static constexpr void check_linear() {  ///< a compile-time error if one of the operators has no adjoint
     static_assert(is_linear, "partita::add(a, b).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
   friend struct detail::kernel_access;
-  void throw_together_(const text& error_message) const
+  void throw_together_(const text& error_message) const  ///< makes all workers throw if one has an error
     requires(detail::reports_errors<A> || detail::reports_errors<B>)
   {
     detail::kernel_access::throw_together(detail::reporter_of(a_, b_), error_message);
   }
   template <class First, class Second>
-  auto add_pending_results(First first, Second second) const {
+  auto add_pending_results(First first, Second second) const {  ///< an operation whose finish() adds both results
     return detail::pending_chain(std::move(first),
                                  [reports = detail::reporter_of(a_, b_), other = std::move(second)](auto&& y) mutable {
                                    auto both = detail::writable_result(std::move(y));
@@ -124,8 +124,8 @@ class operator_sum {
                                  });
   }
 
-  A a_;
-  B b_;
+  A a_;  ///< the first operator
+  B b_;  ///< the second operator
 };
 
 /// Makes the sum of two operators: add(a, b)(x) = a(x) + b(x).

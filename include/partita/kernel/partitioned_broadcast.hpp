@@ -33,7 +33,7 @@ class readable_block {
     return make_owning_block(xt::xtensor<T, Rank>(x));
   }
   template <class Container>
-  static readable_block make_owning_block(Container&& own) {
+  static readable_block make_owning_block(Container&& own) {  ///< a block in the memory of `own`, which it keeps
     auto kept = std::make_shared<const std::remove_cvref_t<Container>>(std::forward<Container>(own));
     readable_block block(*kept);
     block.kept_tensor_ = std::move(kept);
@@ -50,28 +50,28 @@ class readable_block {
     for (std::size_t d = 0; d < Rank; ++d) shape_[d] = x.shape()[d];
   }
   template <class X>
-  static bool has_c_order(const X& x) {
+  static bool has_c_order(const X& x) {  ///< whether the elements of x are contiguous in C order
     std::ptrdiff_t step = 1;
     for (std::size_t d = Rank; d-- > 0; step *= static_cast<std::ptrdiff_t>(x.shape()[d]))
       if (x.shape()[d] != 1 && x.strides()[d] != step) return false;
     return true;
   }
 
-  const T* first_element_;
-  std::array<std::size_t, Rank> shape_{};
+  const T* first_element_;                   ///< of the block, which is contiguous
+  std::array<std::size_t, Rank> shape_{};    ///< the extents of the block
   std::shared_ptr<const void> kept_tensor_;  ///< the copy, if this object owns one
 };
 
 /// Replaces the repartition for tensors of rank 0, which have only one decomposition.
 struct identity_repartition {
   template <class From, class To>
-  identity_repartition(const From&, const To&) {}
+  identity_repartition(const From&, const To&) {}  ///< between any two partitions
   template <class X>
   const X& operator()(const X& x) const {
     return x;
   }
   template <class X>
-  const X& adjoint(const X& x) const {
+  const X& adjoint(const X& x) const {  ///< returns x itself
     return x;
   }
 };
@@ -102,8 +102,8 @@ dynamic_extents<Rank> to_dynamic_extents(const shape_list& list) {
 template <class From, class To>
 class partitioned_broadcast {
  public:
-  static constexpr std::size_t operand_rank = From::rank();
-  static constexpr std::size_t result_rank = To::rank();
+  static constexpr std::size_t operand_rank = From::rank();  ///< the number of dimensions of x
+  static constexpr std::size_t result_rank = To::rank();     ///< the number of dimensions of the result
 
   template <broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
   partitioned_broadcast(const From& from, const To& to, const Dims& dims = {}) : operand_(from), result_placement_(to) {
@@ -118,8 +118,8 @@ class partitioned_broadcast {
     prepare();
   }
 
-  const From& from() const { return operand_; }       ///< The tensor that is moved and repeated.
-  const To& to() const { return result_placement_; }  ///< The result.
+  const From& from() const { return operand_; }       ///< The partition and the extents of the operand.
+  const To& to() const { return result_placement_; }  ///< The partition and the extents of the result.
   /// The movements that bring the operand to the workers of the result.
   const operand_route& plan() const { return route_; }
 
@@ -147,9 +147,9 @@ class partitioned_broadcast {
   }
 
   template <array_expression Dy>
-  auto adjoint(const Dy& dy) const {
+  auto adjoint(const Dy& dy) const {  ///< dy is this worker's block on `to`, the result its block on `from`
     using T = detail::operand_element<Dy>;
-    using array = xt::xtensor<T, operand_rank>;
+    using array = xt::xtensor<T, operand_rank>;  ///< a block of the operand
     detail::agree_on_blocks(operand_.partition.world(), "partitioned_broadcast.adjoint(dy)", ~fingerprint(),
                             result_placement_.error_message_for(dy, "dy"));
     array dx(std::array<std::size_t, operand_rank>{});
@@ -195,9 +195,10 @@ class partitioned_broadcast {
     return part;
   }
 
-  From operand_;
-  To result_placement_;
+  From operand_;         ///< the partition and the extents of the operand
+  To result_placement_;  ///< the partition and the extents of the result
   operand_route route_;  ///< which movements are needed, and between which workers
+  /// The type of repartition_; for rank 0, a replacement that moves nothing.
   using repartition_type = decltype(detail::make_repartition(std::declval<const decltype(From::partition)&>(),
                                                              std::declval<dynamic_partition<operand_rank>>()));
   using broadcast_type = decltype(broadcast(std::declval<const dynamic_partition<result_rank>&>(),

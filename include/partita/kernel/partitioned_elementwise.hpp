@@ -60,7 +60,7 @@ resolved_broadcast resolve_placed_operands(const Lhs& lhs, const Rhs& rhs, const
 template <class F, class Lhs, class Rhs, class Result, class Dims = broadcast_dimensions_t<>>
 class partitioned_elementwise {
  public:
-  using result_placement =
+  using result_placement =  ///< the partition and the extents of the result
       placed_tensor<Result, dynamic_extents<(Lhs::rank() > Rhs::rank() ? Lhs::rank() : Rhs::rank())>>;
 
   /// Places the result on the partition of the finer operand; if both are equally fine and of one rank, on that of lhs.
@@ -73,9 +73,9 @@ class partitioned_elementwise {
 
   /// The broadcasts of lhs and rhs: linear operators from their partitions to the partition of the result.
   const auto& lhs() const { return lhs_; }
-  const auto& rhs() const { return rhs_; }                    ///< See lhs().
+  const auto& rhs() const { return rhs_; }                    ///< The broadcast of rhs, like lhs().
   const result_placement& result() const { return result_; }  ///< The partition and the extents of the result.
-  elementwise_plan plan() const {
+  elementwise_plan plan() const {  ///< the extents of the result, and how the operands move to its workers
     return {shape_list(result_.extents), shape_list(result_.partition.extents()), lhs_.plan(), rhs_.plan()};
   }
 
@@ -94,7 +94,7 @@ class partitioned_elementwise {
   }
 
  private:
-  std::uint64_t fingerprint() const {
+  std::uint64_t fingerprint() const {  ///< a hash of the operands and the result, equal on all workers
     return (lhs_.from().fingerprint() * 31 + rhs_.from().fingerprint()) * 31 + result_.fingerprint();
   }
 
@@ -109,11 +109,11 @@ class partitioned_elementwise {
         lhs_(lhs, result_, broadcast_dimensions_list(resolved.lhs.targets())),
         rhs_(rhs, result_, broadcast_dimensions_list(resolved.rhs.targets())) {}
 
-  F f_;
-  Dims broadcast_dimensions_;
-  result_placement result_;
-  partitioned_broadcast<Lhs, result_placement> lhs_;
-  partitioned_broadcast<Rhs, result_placement> rhs_;
+  F f_;                        ///< the function of two elements
+  Dims broadcast_dimensions_;  ///< the result's dimension for each dimension of the operand of lower rank
+  result_placement result_;    ///< the partition and the extents of the result
+  partitioned_broadcast<Lhs, result_placement> lhs_;  ///< moves x to the workers of the result
+  partitioned_broadcast<Rhs, result_placement> rhs_;  ///< moves y to the workers of the result
 };
 
 template <class F, class Lhs, class Rhs>

@@ -16,10 +16,10 @@ namespace partita {
 /// A tensor of given global extents in the balanced decomposition over a partition.
 template <class Partition, class Extents>
 struct placed_tensor {
-  Partition partition;
-  Extents extents;
+  Partition partition;  ///< whose workers have the blocks
+  Extents extents;      ///< the extents of the whole tensor
 
-  static constexpr std::size_t rank() { return Extents::rank(); }
+  static constexpr std::size_t rank() { return Extents::rank(); }  ///< the number of dimensions of the tensor
   /// The shape of this worker's block: all zeros on an inactive worker.
   std::array<std::size_t, Extents::rank()> block_shape() const {
     if (!partition.active()) return {};

@@ -29,8 +29,8 @@ class reduce
   static_assert(Dst::rank() <= Src::rank(),
                 "partita::reduce(p_x, p_y, reduction): requires rank(p_y) <= rank(p_x); the opposite direction is a "
                 "broadcast");
-  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;  ///< p_x is transposed
-  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;   ///< p_y is transposed
+  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;  ///< reverses the extents of p_x
+  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;   ///< reverses the extents of p_y
   static_assert(Dst::rank() > Src::rank() ||
                     static_cast<bool>(judge_static_broadcast<Dst, Src>(to_transposed, from_transposed)),
                 "partita::reduce(p_x, p_y, reduction): requires every extent of p_y, extended on the left with ones, "

@@ -22,8 +22,8 @@ namespace partita {
 template <class Extents>
 class reduce_scatter
     : public detail::box_kernel<reduce_scatter<Extents>, detail::part_movement<partition<Extents>::rank()>, true> {
-  static constexpr std::size_t rank = partition<Extents>::rank();
-  using base = detail::box_kernel<reduce_scatter, detail::part_movement<rank>, true>;
+  static constexpr std::size_t rank = partition<Extents>::rank();  ///< the number of dimensions of p and of x
+  using base = detail::box_kernel<reduce_scatter, detail::part_movement<rank>, true>;  ///< executes the calls
   friend base;
 
  public:
@@ -82,7 +82,7 @@ class reduce_scatter
     return detail::has_rank<Y, Extents::rank()>() && detail::has_addressable_elements<Y>();
   }
   template <class View, class X>
-  static consteval bool accepts_view() {
+  static consteval bool accepts_view() {  ///< whether into(x, view) can fill a View for a block X
     static_assert(detail::is_matching_view<View, X>(),
                   PARTITA_REQUIRES_VIEW("partita::reduce_scatter(p, dimensions<...>).into(x, view)"));
     return detail::is_matching_view<View, X>();

@@ -38,8 +38,8 @@ namespace partita {
 template <class Src, class Dst, class... Policies>
 class repartition
     : public detail::box_kernel<repartition<Src, Dst, Policies...>, detail::repartition_movement<Src::rank()>> {
-  static constexpr std::size_t rank = Src::rank();
-  using base = detail::box_kernel<repartition, detail::repartition_movement<rank>>;
+  static constexpr std::size_t rank = Src::rank();  ///< the number of dimensions of the partitions and of x
+  using base = detail::box_kernel<repartition, detail::repartition_movement<rank>>;  ///< executes the calls
   friend base;
   static_assert(
       Src::rank() == Dst::rank(),
@@ -117,7 +117,7 @@ class repartition
     return detail::has_rank<Y, rank>() && detail::has_addressable_elements<Y>();
   }
   template <class View, class X>
-  static consteval bool accepts_view() {
+  static consteval bool accepts_view() {  ///< whether into(x, view) can fill a View for a block X
     static_assert(detail::is_matching_view<View, X>(),
                   PARTITA_REQUIRES_VIEW("partita::repartition(p_x, p_y).into(x, view)"));
     return detail::is_matching_view<View, X>();

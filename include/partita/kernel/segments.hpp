@@ -47,9 +47,9 @@ class segments {
 
   /// The number of rows that each segment of this worker has on all workers together.
   const std::vector<std::size_t>& sizes() const { return sizes_; }
-  /// The number of rows of x on this worker, and of a result by segment.
+  /// The number of rows of x on this worker: of the entries of `segment_of_rows`.
   std::size_t rows_of_argument() const { return movement_.pattern().wanted_count; }
-  std::size_t rows_of_result() const { return movement_.pattern().owned_count; }  ///< See rows_of_argument.
+  std::size_t rows_of_result() const { return movement_.pattern().owned_count; }  ///< The number of owned segments.
   /// What this worker exchanges in `rows` and, in the opposite direction, in `sum`, if rows have `row_elements`
   /// elements. Cost: no communication.
   exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
@@ -162,18 +162,19 @@ class segments {
   }
 
  private:
+  /// Texts for the error messages of the index exchange.
   static constexpr detail::index_call_texts call_texts{"partita::segments(everyone, owned, segment_of_rows)",
                                                        "segment that its worker owns", "entry of segment_of_rows"};
   /// Identifies the first exchange of a call; all workers compare this number.
   enum call_number : std::uint64_t {
-    rows_call_number = 1,
-    sum_call_number,
-    mean_call_number = 6,
-    mean_adjoint_call_number,
-    maximum_call_number,
-    maximum_adjoint_call_number,
-    softmax_call_number,
-    softmax_adjoint_call_number
+    rows_call_number = 1,         ///< For `rows`.
+    sum_call_number,              ///< For `sum`.
+    mean_call_number = 6,         ///< For `mean`.
+    mean_adjoint_call_number,     ///< For `mean_adjoint`.
+    maximum_call_number,          ///< For `maximum`.
+    maximum_adjoint_call_number,  ///< For `maximum_adjoint`.
+    softmax_call_number,          ///< For `softmax`.
+    softmax_adjoint_call_number   ///< For `softmax_adjoint`.
   };
 
   /// Divides each row by the size of its segment.
@@ -197,7 +198,7 @@ class segments {
   }
 
   template <class X>
-  static consteval bool accepts_block() {
+  static consteval bool accepts_block() {  ///< whether X is a block of rows that can be moved
     constexpr bool has_rows = detail::has_known_rank<X>() && !detail::has_rank<X, 0>();
     static_assert(has_rows,
                   "partita::segments: requires an xtensor expression whose rank is part of its type and 1 or more, "
@@ -208,7 +209,7 @@ class segments {
     return has_rows && detail::has_addressable_elements<X>();
   }
   template <class X>
-  static consteval bool accepts_summable_rows() {
+  static consteval bool accepts_summable_rows() {  ///< whether X is a block of rows that can be added
     if constexpr (accepts_block<X>()) {
       static_assert(detail::has_summable_elements<X>(), PARTITA_REQUIRES_SUMMABLE("partita::segments::sum(x)"));
       return detail::has_summable_elements<X>();
@@ -217,7 +218,7 @@ class segments {
     }
   }
   template <class X>
-  static consteval bool accepts_floating_elements() {
+  static consteval bool accepts_floating_elements() {  ///< whether X has real or complex floating-point elements
     if constexpr (accepts_block<X>()) {
       constexpr bool divides = std::floating_point<element_of<X>> || detail::is_complex<element_of<X>>;
       static_assert(divides,
@@ -229,7 +230,7 @@ class segments {
     }
   }
   template <class X>
-  static consteval bool accepts_ordered_elements() {
+  static consteval bool accepts_ordered_elements() {  ///< whether X has elements that have a maximum
     if constexpr (accepts_block<X>()) {
       constexpr bool has_order = maximum_t::takes<element_of<X>>;
       static_assert(has_order,
@@ -241,7 +242,7 @@ class segments {
     }
   }
   template <class X>
-  static consteval bool accepts_real_elements() {
+  static consteval bool accepts_real_elements() {  ///< whether X has real floating-point elements
     if constexpr (accepts_block<X>()) {
       constexpr bool is_real = std::floating_point<element_of<X>>;
       static_assert(is_real,
@@ -253,7 +254,7 @@ class segments {
     }
   }
   template <class X, class Other>
-  static consteval bool have_equal_types() {
+  static consteval bool have_equal_types() {  ///< whether both arguments have one rank and one element type
     constexpr bool same = [] {
       if constexpr (ranked_array<Other>)
         return rank_of<Other> == rank_of<X> && std::is_same_v<element_of<Other>, element_of<X>>;
@@ -266,8 +267,8 @@ class segments {
     return same;
   }
 
-  mutable detail::index_movement movement_;  ///< mutable, because a call caches plans
-  std::vector<std::size_t> sizes_;
+  mutable detail::index_movement movement_;  ///< moves the rows; mutable, because a call caches plans
+  std::vector<std::size_t> sizes_;           ///< the rows that each segment of this worker has on all workers
 };
 
 }  // namespace partita

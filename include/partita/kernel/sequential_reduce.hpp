@@ -36,13 +36,13 @@ class reduce {
     return groups_.template reduce_blocks<Reduction>(x);
   }
   template <ranked_array Y>
-  auto adjoint(const std::vector<Y>& dy) const {
+  auto adjoint(const std::vector<Y>& dy) const {  ///< only of `sum` and `mean`; dy has a block for each worker
     return detail::apply_adjoint_of_reduction<Reduction>(groups_, dy);
   }
-  group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
+  group_plan plan(std::size_t worker) const { return groups_.plan(worker); }  ///< the groups of one worker
 
  private:
-  detail::sequential_groups<Dst, Src> groups_;
+  detail::sequential_groups<Dst, Src> groups_;  ///< the workers of p_x that each worker of p_y reduces
 };
 
 /// `sequentially::all_reduce(p, dimensions<0>, maximum)(x)`: the result of partita::all_reduce for each worker.
@@ -51,7 +51,7 @@ class all_reduce : public detail::sequential_reduction<Extents, Reduction> {
  public:
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
-  all_reduce(const P& p, Dimensions named, partita::detail::reduction_argument<Reduction>)
+  all_reduce(const P& p, Dimensions named, partita::detail::reduction_argument<Reduction>)  ///< p: grid or partition
       : detail::sequential_reduction<Extents, Reduction>(detail::as_grid(p), kept_dimensions<Extents::rank()>(named),
                                                          "all_reduce") {}
 

@@ -35,7 +35,7 @@ class broadcast {
 
  public:
   template <class P, class Q>
-  broadcast(const P& p_x, const Q& p_y, Policies...)
+  broadcast(const P& p_x, const Q& p_y, Policies...)  ///< grids, or partitions of a world
       : groups_(detail::as_grid(p_x), detail::as_grid(p_y), has_policy<transpose_src_t, Policies...>,
                 has_policy<transpose_dest_t, Policies...>, false, !has_policy<discard_batch_t, Policies...>) {}
 
@@ -44,14 +44,14 @@ class broadcast {
     return groups_.broadcast_blocks(x);
   }
   template <ranked_array Y>
-  auto adjoint(const std::vector<Y>& dy) const {
+  auto adjoint(const std::vector<Y>& dy) const {  ///< dy has a block for each worker
     return groups_.reduce_blocks(dy);
   }
   /// What one worker sends, keeps and receives in the broadcast.
   group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
 
  private:
-  detail::sequential_groups<Src, Dst> groups_;
+  detail::sequential_groups<Src, Dst> groups_;  ///< the workers of p_y that each worker of p_x sends to
 };
 
 /// `sequentially::sum_reduce(p_x, p_y, policies...)(x)`: the result of partita::sum_reduce for each worker.
@@ -66,7 +66,7 @@ class sum_reduce {
 
  public:
   template <class P, class Q>
-  sum_reduce(const P& p_x, const Q& p_y, Policies...)
+  sum_reduce(const P& p_x, const Q& p_y, Policies...)  ///< grids, or partitions of a world
       : groups_(detail::as_grid(p_y), detail::as_grid(p_x), has_policy<transpose_dest_t, Policies...>,
                 has_policy<transpose_src_t, Policies...>, true, !has_policy<discard_batch_t, Policies...>) {}
 
@@ -75,19 +75,19 @@ class sum_reduce {
     return groups_.reduce_blocks(x);
   }
   template <ranked_array Y>
-  auto adjoint(const std::vector<Y>& dy) const {
+  auto adjoint(const std::vector<Y>& dy) const {  ///< dy has a block for each worker
     return groups_.broadcast_blocks(dy);
   }
-  group_plan plan(std::size_t worker) const { return groups_.plan(worker); }
+  group_plan plan(std::size_t worker) const { return groups_.plan(worker); }  ///< the groups of one worker
 
  private:
-  detail::sequential_groups<Dst, Src> groups_;
+  detail::sequential_groups<Dst, Src> groups_;  ///< the workers of p_x whose blocks each worker of p_y sums
 };
 
 /// `sequentially::all_sum_reduce(p, dimensions<0>)(x)`: the result of partita::all_sum_reduce for each worker.
 template <class Extents>
 class all_sum_reduce : public detail::sequential_reduction<Extents, detail::elementwise_sum> {
-  using base = detail::sequential_reduction<Extents, detail::elementwise_sum>;
+  using base = detail::sequential_reduction<Extents, detail::elementwise_sum>;  ///< executes the calls
 
  public:
   template <class P, class Dimensions>
@@ -99,7 +99,7 @@ class all_sum_reduce : public detail::sequential_reduction<Extents, detail::elem
       : base(detail::as_grid(p), kept, "all_sum_reduce") {}
 
   template <ranked_array Y>
-  auto adjoint(const std::vector<Y>& dy) const {
+  auto adjoint(const std::vector<Y>& dy) const {  ///< the operator itself
     return (*this)(dy);
   }
 };
@@ -107,8 +107,8 @@ class all_sum_reduce : public detail::sequential_reduction<Extents, detail::elem
 /// `sequentially::repartition(p_x, p_y, policies...)(x)`: the result of partita::repartition for each worker.
 template <class Src, class Dst, class... Policies>
 class repartition {
-  static constexpr std::size_t rank = Src::rank();
-  static constexpr bool keep_batch = !has_policy<discard_batch_t, Policies...>;  ///< in dimension 0 of empty blocks
+  static constexpr std::size_t rank = Src::rank();  ///< the number of dimensions of the partitions and blocks
+  static constexpr bool keep_batch = !has_policy<discard_batch_t, Policies...>;  ///< whether empty blocks keep extent 0
   static_assert(Src::rank() == Dst::rank(),
                 "partita::sequentially::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of "
                 "them with extents of 1");
@@ -119,7 +119,7 @@ class repartition {
 
  public:
   template <class P, class Q>
-  repartition(const P& p_x, const Q& p_y, Policies... policies)
+  repartition(const P& p_x, const Q& p_y, Policies... policies)  ///< grids, or partitions of a world
       : p_x_(detail::as_grid(p_x)), p_y_(detail::as_grid(p_y)), cuts_(p_x_.shape(), p_y_.shape(), policies...) {}
 
   template <ranked_array X>
@@ -162,6 +162,7 @@ class repartition {
   }
 
  private:
+  /// The shapes of the blocks of p's workers, in the order of p; x has a block for each worker of the world.
   template <class Extents, class X>
   static std::vector<std::array<std::size_t, rank>> list_block_shapes(const grid<Extents>& p, const std::vector<X>& x) {
     detail::require_block_count(p, x.size(), "repartition");
@@ -171,9 +172,9 @@ class repartition {
     return shapes;
   }
 
-  grid<Src> p_x_;
-  grid<Dst> p_y_;
-  detail::repartition_cuts<rank> cuts_;
+  grid<Src> p_x_;                          ///< over which x is distributed
+  grid<Dst> p_y_;                          ///< over which the result is distributed
+  detail::repartition_cuts<rank> cuts_;    ///< the decompositions of x and of the result
   detail::worker_plans<rank> last_plans_;  ///< the plans of all workers in the last forward call
 };
 
@@ -186,13 +187,13 @@ template <class Src, class Dst>
 class all_to_all : public repartition<Src, Dst> {
  public:
   template <class P, class Q>
-  all_to_all(const P& p_from, const Q& p_to) : repartition<Src, Dst>(p_from, p_to) {
+  all_to_all(const P& p_from, const Q& p_to) : repartition<Src, Dst>(p_from, p_to) {  ///< grids or partitions
     const text problem = all_to_all_error(detail::as_grid(p_from).shape(), detail::as_grid(p_to).shape());
     if (!problem.empty()) throw partition_error(text("partita::sequentially::all_to_all(p_from, p_to): ") << problem);
   }
 };
 template <class P, class Q>
-all_to_all(const P&, const Q&) -> all_to_all<typename P::extents_type, typename Q::extents_type>;
+all_to_all(const P&, const Q&) -> all_to_all<typename P::extents_type, typename Q::extents_type>;  ///< deduces extents
 
 /// `sequentially::all_gather(p, dimensions<1>)(x)`: the result of partita::all_gather for each worker.
 template <class Extents>
@@ -200,7 +201,7 @@ class all_gather {
  public:
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
-  all_gather(const P& p, Dimensions named)
+  all_gather(const P& p, Dimensions named)  ///< gathers along `named`; p is a grid or a partition
       : parts_(detail::as_grid(p), kept_dimensions<Extents::rank()>(named), "all_gather") {}
 
   template <ranked_array X>
@@ -215,7 +216,7 @@ class all_gather {
   }
 
  private:
-  detail::sequential_parts<Extents> parts_;
+  detail::sequential_parts<Extents> parts_;  ///< the groups of workers, and their parts in the last call
 };
 
 /// `sequentially::reduce_scatter(p, dimensions<1>)(x)`: the result of partita::reduce_scatter for each worker.
@@ -224,7 +225,7 @@ class reduce_scatter {
  public:
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
-  reduce_scatter(const P& p, Dimensions named)
+  reduce_scatter(const P& p, Dimensions named)  ///< sums and scatters along `named`; p is a grid or a partition
       : parts_(detail::as_grid(p), kept_dimensions<Extents::rank()>(named), "reduce_scatter") {}
 
   template <ranked_array X>
@@ -232,23 +233,23 @@ class reduce_scatter {
     return parts_.scatter(x);
   }
   template <ranked_array Y>
-  auto adjoint(const std::vector<Y>& dy) {
+  auto adjoint(const std::vector<Y>& dy) {  ///< gathers dy; every worker of a group gets the concatenation
     return parts_.gather(dy, true);
   }
 
  private:
-  detail::sequential_parts<Extents> parts_;
+  detail::sequential_parts<Extents> parts_;  ///< the groups of workers, and their parts in the last adjoint
 };
 
 /// `sequentially::halo_exchange(p, widths, boundary)(x)`: the result of partita::halo_exchange for each worker.
 template <class Extents>
 class halo_exchange {
-  static constexpr std::size_t rank = Extents::rank();
+  static constexpr std::size_t rank = Extents::rank();  ///< the number of dimensions of the tensor
 
  public:
   template <class P>
   halo_exchange(const P& p, const halo_widths<P::rank()>& widths, const halo_boundaries<P::rank()>& beyond,
-                partita::detail::outside_function<P::rank()> outside = {})
+                partita::detail::outside_function<P::rank()> outside = {})  ///< for boundary::function
       : grid_(detail::as_grid(p)), widths_(widths), boundaries_(beyond), outside_function_(std::move(outside)) {}
   /// Fallback: numbers without names, `{2, 1}`, may mean two sides or two dimensions, and do not compile.
   template <class P, class W, class... A>
@@ -275,11 +276,11 @@ class halo_exchange {
   }
 
  private:
-  grid<Extents> grid_;
-  halo_widths<rank> widths_;
-  halo_boundaries<rank> boundaries_;
-  partita::detail::outside_function<rank> outside_function_;
-  std::vector<halo_plan<rank>> plans_;  ///< the plans of all workers in the last forward call
+  grid<Extents> grid_;                                        ///< over which the tensor is distributed
+  halo_widths<rank> widths_;                                  ///< in cells, before and after a block
+  halo_boundaries<rank> boundaries_;                          ///< what ghosts beyond the borders of the tensor contain
+  partita::detail::outside_function<rank> outside_function_;  ///< for boundary::function
+  std::vector<halo_plan<rank>> plans_;                        ///< the plans of all workers in the last forward call
 };
 template <class P>
 halo_exchange(const P&, const halo_widths<P::rank()>&, const halo_boundaries<P::rank()>&)
@@ -299,9 +300,9 @@ template <class P, class Q, class... Policies>
 sum_reduce(const P&, const Q&, Policies...)
     -> sum_reduce<typename P::extents_type, typename Q::extents_type, Policies...>;
 template <class P, class Dimensions>
-all_sum_reduce(const P&, Dimensions) -> all_sum_reduce<typename P::extents_type>;
+all_sum_reduce(const P&, Dimensions) -> all_sum_reduce<typename P::extents_type>;  ///< deduces the extents of p
 template <class P, class Dimensions>
-all_gather(const P&, Dimensions) -> all_gather<typename P::extents_type>;
+all_gather(const P&, Dimensions) -> all_gather<typename P::extents_type>;  ///< deduces the extents of p
 template <class P, class Dimensions>
 reduce_scatter(const P&, Dimensions) -> reduce_scatter<typename P::extents_type>;
 }  // namespace partita::sequentially

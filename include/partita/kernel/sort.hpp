@@ -28,7 +28,7 @@ namespace partita {
 /// Options of the functions sort and argsort.
 struct sort_options {
   std::optional<std::size_t> length{};  ///< the length of the result on this worker; by default the length of x
-  bool descending = false;
+  bool descending = false;              ///< whether the greatest numbers come first, and NaNs before them
 };
 
 namespace detail {
@@ -36,14 +36,14 @@ namespace detail {
 /// Ascending or descending order of numbers. NaNs are last in ascending and first in descending order.
 template <sortable T, bool Descending>
 struct number_order {
-  static std::uint64_t key(T value) { return Descending ? ~sort_key(value) : sort_key(value); }
-  static void sort(T* first, T* last) {
+  static std::uint64_t key(T value) { return Descending ? ~sort_key(value) : sort_key(value); }  ///< least comes first
+  static void sort(T* first, T* last) {  ///< sorts numbers of this worker in place
     radix_sort(first, static_cast<std::size_t>(last - first), [](T value) { return key(value); });
   }
 };
 /// Ascending order of keys that have positions.
 struct position_order {
-  static std::uint64_t key(const key_and_position& e) { return e.key; }
+  static std::uint64_t key(const key_and_position& e) { return e.key; }  ///< the key alone, without the position
 };
 
 /// Copies a block into a pooled tensor, which the caller then sorts in place.
@@ -146,7 +146,7 @@ pooled_tensor<Element, 1> sort_and_distribute(const world& everyone, const poole
 }
 
 template <class X>
-consteval bool has_sortable_elements() {
+consteval bool has_sortable_elements() {  ///< whether X is a block of rank 1 of integers, float or double
   static_assert(has_known_rank<X>(),
                 "partita::sort(everyone, x), argsort, quantile, unique, searchsorted, top_k: requires an xtensor "
                 "expression whose rank is part of "
@@ -254,7 +254,7 @@ template <class X>
 auto quantile(const world& everyone, const X& x, const std::vector<double>& probabilities) {
   if constexpr (detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
-    using order = detail::number_order<T, false>;
+    using order = detail::number_order<T, false>;  ///< ascending, NaNs last
     constexpr const char* name = "partita::quantile(everyone, x, probabilities)";
     return detail::one_call(*everyone.state(), [&] {
       detail::world_state& world = *everyone.state();

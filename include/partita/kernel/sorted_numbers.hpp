@@ -27,7 +27,7 @@ void remove_duplicates(std::vector<T>& numbers) {
   numbers.erase(std::unique(numbers.begin(), numbers.end(), equal), numbers.end());
 }
 template <class T>
-xt::xtensor<T, 1> copy_to_block(const std::vector<T>& numbers) {
+xt::xtensor<T, 1> copy_to_block(const std::vector<T>& numbers) {  ///< the numbers as a block of rank 1
   xt::xtensor<T, 1> all(std::array<std::size_t, 1>{numbers.size()});
   std::copy(numbers.begin(), numbers.end(), all.begin());
   return all;
@@ -142,8 +142,8 @@ auto searchsorted(const world& everyone, const S& sorted_tensor, const X& x, con
 /// workers in the order of the workers.
 template <class T>
 struct top_numbers {
-  xt::xtensor<T, 1> values;
-  xt::xtensor<std::size_t, 1> indices;
+  xt::xtensor<T, 1> values;             ///< in descending order
+  xt::xtensor<std::size_t, 1> indices;  ///< the global position of each of `values`
 };
 /// The k greatest numbers of all workers, on all workers, as in `auto [values, indices] = top_k(everyone, x, 10)`. Of
 /// equal numbers, the first ones are taken. Collective.
@@ -156,7 +156,7 @@ template <class X>
 auto top_k(const world& everyone, const X& x, std::size_t k) {
   if constexpr (detail::has_sortable_elements<X>()) {
     using T = element_of<X>;
-    using order = detail::number_order<T, true>;
+    using order = detail::number_order<T, true>;  ///< descending, NaNs first
     constexpr const char* call = "partita::top_k(everyone, x, k)";
     return detail::one_call(*everyone.state(), [&] {
       detail::world_state& world = *everyone.state();

@@ -30,7 +30,7 @@ constexpr std::ptrdiff_t wave_number(std::size_t i, std::size_t n) {
 template <std::size_t Rank>
 struct periodic_box {
   std::array<std::size_t, Rank> points{};  ///< the number of points along each dimension
-  std::array<double, Rank> lengths = [] {
+  std::array<double, Rank> lengths = [] {  ///< the periods, in any unit of length
     std::array<double, Rank> all{};
     all.fill(2 * std::numbers::pi);
     return all;
@@ -40,7 +40,7 @@ struct periodic_box {
   double angular_wave_number(std::size_t d, std::size_t i) const {
     return 2 * std::numbers::pi / lengths[d] * static_cast<double>(wave_number(i, points[d]));
   }
-  PARTITA_FORMER_NAME("use angular_wave_number") double wave(std::size_t d, std::size_t i) const {
+  PARTITA_FORMER_NAME("use angular_wave_number") double wave(std::size_t d, std::size_t i) const {  ///< the former name
     return angular_wave_number(d, i);
   }
   /// The square of the length of the wave vector at an index: minus the Laplacian multiplies the wave by this number.
@@ -59,7 +59,7 @@ struct periodic_box {
       all = all && 3 * std::abs(wave_number(i[d], points[d])) < static_cast<std::ptrdiff_t>(points[d]);
     return all;
   }
-  PARTITA_FORMER_NAME("use two_thirds_rule_keeps") bool is_low(const index<Rank>& i) const {
+  PARTITA_FORMER_NAME("use two_thirds_rule_keeps") bool is_low(const index<Rank>& i) const {  ///< the former name
     return two_thirds_rule_keeps(i);
   }
   /// The extents of half of the spectrum of a real field.
@@ -163,31 +163,31 @@ class spectral_operator {
     else return detail::rejected_call{};
   }
   template <class Y>
-  auto adjoint(const Y& dy) const {
+  auto adjoint(const Y& dy) const {  ///< multiplies each wave by the conjugate factor
     if constexpr (accepts_block<Y>()) return multiply_by_factors<true>(dy);
     else return detail::rejected_call{};
   }
 
  private:
   friend struct detail::kernel_access;
-  void throw_together_(const text& error_message) const {
+  void throw_together_(const text& error_message) const {  ///< makes all workers throw if one has an error
     detail::kernel_access::throw_together(transform_, error_message);
   }
 
   template <class Each>
   struct all_dimension_transforms;
   template <std::size_t... D>
-  struct all_dimension_transforms<std::index_sequence<D...>> {
-    using transform = fourier_operator<real_to_complex_t, Rank, D...>;
-    using inverse = fourier_operator<complex_to_real_t, Rank, D...>;
+  struct all_dimension_transforms<std::index_sequence<D...>> {          ///< types of the transforms along D
+    using transform = fourier_operator<real_to_complex_t, Rank, D...>;  ///< a field to half of its spectrum
+    using inverse = fourier_operator<complex_to_real_t, Rank, D...>;    ///< half of a spectrum to a field
   };
-  using dimension_transforms = all_dimension_transforms<std::make_index_sequence<Rank>>;
+  using dimension_transforms = all_dimension_transforms<std::make_index_sequence<Rank>>;  ///< along 0 … Rank - 1
 
-  std::array<std::size_t, Rank> spectrum_grid_shape() const {
+  std::array<std::size_t, Rank> spectrum_grid_shape() const {  ///< the workers along each dimension of the spectrum
     return transform_.result_partition(dynamic_extents<Rank>(box_.points)).grid().shape();
   }
   template <class X>
-  static consteval bool accepts_block() {
+  static consteval bool accepts_block() {  ///< whether X is a field of float or double of the box's rank
     constexpr bool real = detail::is_real_field<real_to_complex_t, Rank, X>();
     static_assert(real,
                   "partita::spectral_operator(p, box)(x): requires an xtensor expression of the rank of the box, of "
@@ -195,23 +195,23 @@ class spectral_operator {
     return real;
   }
   template <bool Conjugate, class X>
-  auto multiply_by_factors(const X& x) const {
+  auto multiply_by_factors(const X& x) const {  ///< transforms x, multiplies its waves by factors, and transforms back
     p_.world().state()->log_local_operation(detail::mixed(fingerprint_, Conjugate ? 1 : 0),
                                             "partita::spectral_operator", box_.points);
     const text problem = detail::describe_unbalanced_field("spectral_operator", p_, box_.points, x);
     auto waves = detail::kernel_access::call(transform_, x, problem);
-    using wave = typename decltype(waves)::value_type;
+    using wave = typename decltype(waves)::value_type;  ///< a complex number
     for (std::size_t k = 0; k < waves.size(); ++k)
       waves.data()[k] *= wave(Conjugate ? std::conj(factors_.data()[k]) : factors_.data()[k]);
     return inverse_transform_(waves);
   }
 
-  dynamic_partition<Rank> p_;
-  periodic_box<Rank> box_;
-  typename dimension_transforms::transform transform_;
-  typename dimension_transforms::inverse inverse_transform_;
-  xt::xtensor<std::complex<double>, Rank> factors_;  ///< of the waves that this worker has
-  std::uint64_t fingerprint_;
+  dynamic_partition<Rank> p_;                                 ///< the partition of fields and results
+  periodic_box<Rank> box_;                                    ///< the points and the lengths of the fields
+  typename dimension_transforms::transform transform_;        ///< from p_ to a layout that it chooses
+  typename dimension_transforms::inverse inverse_transform_;  ///< from that layout to p_
+  xt::xtensor<std::complex<double>, Rank> factors_;           ///< the factors of this worker's waves
+  std::uint64_t fingerprint_;  ///< a hash of the box and of some factors, equal on all workers
 };
 
 /// The derivative of a given order along a dimension: exact for the waves that the points can distinguish. For odd

@@ -32,14 +32,14 @@ namespace partita {
 /// Adjoint:  the exact transpose, from p_y to p_x.
 template <std::size_t Rank>
 class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail::spectrum_movement<Rank>> {
-  using base = detail::box_kernel<spectral_resize, detail::spectrum_movement<Rank>>;
+  using base = detail::box_kernel<spectral_resize, detail::spectrum_movement<Rank>>;  ///< executes the calls
   friend base;
   static constexpr const char* name = "partita::spectral_resize(p_x, p_y, before, after)";  ///< for error messages
 
  public:
   template <class P, class Q, std::size_t... N, std::size_t... M, std::size_t... D>
   spectral_resize(const partition<P>& p_x, const partition<Q>& p_y, const extents<N...>& before,
-                  const extents<M...>& after, dimensions_t<D...> = {})
+                  const extents<M...>& after, dimensions_t<D...> = {})  ///< D has half of a spectrum
       : base(make_planner<P, Q, sizeof...(N), sizeof...(M), D...>(p_x, p_y, before.array(), after.array())) {}
 
   /// The plan of this worker: what it sends, keeps and receives. Cost: no communication.
@@ -48,6 +48,7 @@ class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail:
   }
 
  private:
+  /// Checks the arguments of the constructor, and makes the planner of the movement.
   template <class P, class Q, std::size_t RankN, std::size_t RankM, std::size_t... D>
   static detail::spectrum_planner<Rank> make_planner(const partition<P>& p_x, const partition<Q>& p_y,
                                                      const std::array<std::size_t, RankN>& before,
@@ -95,7 +96,7 @@ class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail:
     return takes<Y>();
   }
   template <class View, class X>
-  static consteval bool accepts_view() {
+  static consteval bool accepts_view() {  ///< whether into(x, view) can fill a View for a block X
     static_assert(detail::is_matching_view<View, X>(),
                   "partita::spectral_resize(p_x, p_y, before, after).into(x, view): requires a view with memory of the "
                   "rank and element type of x, which is not const");

@@ -29,8 +29,8 @@ class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policie
   static_assert(
       Dst::rank() <= Src::rank(),
       "partita::sum_reduce(p_x, p_y): requires rank(p_y) <= rank(p_x); use broadcast for the opposite direction");
-  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;  ///< p_x is transposed
-  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;   ///< p_y is transposed
+  static constexpr bool from_transposed = has_policy<transpose_src_t, Policies...>;  ///< reverses the extents of p_x
+  static constexpr bool to_transposed = has_policy<transpose_dest_t, Policies...>;   ///< reverses the extents of p_y
   static_assert(
       Dst::rank() > Src::rank() || static_cast<bool>(judge_static_broadcast<Dst, Src>(to_transposed, from_transposed)),
       "partita::sum_reduce(p_x, p_y): requires every extent of p_y, extended on the left with ones, to be 1 or the "

@@ -51,7 +51,7 @@ class token_dispatcher {
   }
   /// The number of tokens of this worker.
   std::size_t tokens() const { return movement_.pattern().owned_count / experts_per_token_; }
-  std::size_t rows() const { return movement_.pattern().wanted_count; }  ///< The number of received rows.
+  std::size_t rows() const { return movement_.pattern().wanted_count; }  ///< The number of rows that dispatch returns.
 
   /// Returns a row for each choice of an expert of this worker: the row of the token that made the choice.
   template <class X>
@@ -124,12 +124,13 @@ class token_dispatcher {
       "choice of an expert of the worker"};
   /// Identifies the first exchange of a call; all workers compare this number.
   enum call_number : std::uint64_t {
-    dispatch_call_number = 1,
-    combine_call_number,
-    weighted_call_number = 6,
-    adjoint_call_number
+    dispatch_call_number = 1,  ///< For `dispatch`.
+    combine_call_number,       ///< For `combine` without weights.
+    weighted_call_number = 6,  ///< For `combine` with weights.
+    adjoint_call_number        ///< For `combine_adjoint`.
   };
 
+  /// Sends choices to the workers of the experts, plans the exchange, and fills first_row_. Collective.
   detail::index_planner make_planner(const world& everyone, std::size_t experts, const index_list& choice) {
     const auto& state = everyone.state();
     return detail::one_call(*state, [&] {
@@ -180,7 +181,7 @@ class token_dispatcher {
   }
 
   template <class X>
-  static consteval bool accepts_block() {
+  static consteval bool accepts_block() {  ///< whether X is a block of rows that can be added
     constexpr bool has_rows = detail::has_summable_elements<X>() && !detail::has_rank<X, 0>();
     static_assert(has_rows,
                   "partita::token_dispatcher: requires an xtensor expression whose rank is part of its type and 1 or "
@@ -189,7 +190,7 @@ class token_dispatcher {
     return has_rows;
   }
   template <class Y, class Other>
-  static consteval bool accepts_real_elements() {
+  static consteval bool accepts_real_elements() {  ///< whether both have floating-point elements of one type
     if constexpr (accepts_block<Y>() && accepts_block<Other>()) {
       constexpr bool real = std::floating_point<element_of<Y>> && std::is_same_v<element_of<Y>, element_of<Other>>;
       static_assert(real,
@@ -201,16 +202,16 @@ class token_dispatcher {
     }
   }
   template <class Y, class Dz>
-  static consteval bool is_same_rank() {
+  static consteval bool is_same_rank() {  ///< a compile-time error if not
     static_assert(rank_of<Y> == rank_of<Dz>,
                   "partita::token_dispatcher::combine_adjoint(y, weights, dz): requires y and dz of one rank");
     return rank_of<Y> == rank_of<Dz>;
   }
 
-  interval experts_;
-  std::size_t experts_per_token_;
+  interval experts_;                    ///< the experts of this worker
+  std::size_t experts_per_token_;       ///< the number of choices that each token makes
   std::vector<std::size_t> first_row_;  ///< the first row of each expert of this worker, and the number of all rows
-  mutable detail::index_movement movement_;  ///< mutable, because a call caches plans
+  mutable detail::index_movement movement_;  ///< moves the rows; mutable, because a call caches plans
 };
 
 }  // namespace partita

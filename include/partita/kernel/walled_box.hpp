@@ -21,12 +21,12 @@ enum class wall { dirichlet, neumann, periodic };
 template <std::size_t Rank>
 struct walled_box {
   std::array<std::size_t, Rank> points{};  ///< the number of points along each dimension
-  std::array<double, Rank> lengths = [] {
+  std::array<double, Rank> lengths = [] {  ///< from wall to wall, or the periods
     std::array<double, Rank> all{};
     all.fill(std::numbers::pi);
     return all;
   }();
-  std::array<wall, Rank> walls{};
+  std::array<wall, Rank> walls{};  ///< the condition at both walls of each dimension
 
   /// The coordinate of point i along dimension d.
   double position(std::size_t d, std::size_t i) const {
@@ -58,7 +58,7 @@ template <std::size_t Rank>
 class walled_operator {
  public:
   template <class P, class Factor>
-  walled_operator(const partition<P>& p, const walled_box<Rank>& box, Factor factor)
+  walled_operator(const partition<P>& p, const walled_box<Rank>& box, Factor factor)  ///< factor(i): of the wave at i
       : p_(detail::partition_of_box<Rank>(p)),
         points_(box.points),
         transform_(p_, std::nullopt, transforms_of_walls(box, std::make_index_sequence<Rank>()),
@@ -83,27 +83,28 @@ class walled_operator {
     }
   }
   template <class Y>
-  auto adjoint(const Y& dy) const {
+  auto adjoint(const Y& dy) const {  ///< the operator itself
     return (*this)(dy);
   }
 
  private:
   friend struct detail::kernel_access;
-  void throw_together_(const text& error_message) const {
+  void throw_together_(const text& error_message) const {  ///< makes all workers throw if one has an error
     detail::kernel_access::throw_together(transform_, error_message);
   }
 
   template <std::size_t... D>
   static fourier_operator<real_to_real_t<Rank>, Rank, D...> operator_along(std::index_sequence<D...>);
-  using transform = decltype(operator_along(std::make_index_sequence<Rank>()));
+  using transform = decltype(operator_along(std::make_index_sequence<Rank>()));  ///< along all dimensions, by walls
 
+  /// Sines for dirichlet, cosines for neumann, the Hartley transform for periodic dimensions.
   template <std::size_t... D>
   static real_to_real_t<Rank> transforms_of_walls(const walled_box<Rank>& box, std::index_sequence<D...>) {
     constexpr std::array kinds{real_transform::dst_2, real_transform::dct_2, real_transform::hartley};
     return real_to_real(kinds[static_cast<std::size_t>(box.walls[D])]...);
   }
   template <class X>
-  static consteval bool accepts_block() {
+  static consteval bool accepts_block() {  ///< whether X is a field of float or double of the box's rank
     constexpr bool real = detail::is_real_field<real_to_real_t<Rank>, Rank, X>();
     static_assert(real,
                   "partita::walled_operator(p, box)(x): requires an xtensor expression of the rank of the box, of "
@@ -111,11 +112,11 @@ class walled_operator {
     return real;
   }
 
-  dynamic_partition<Rank> p_;
-  std::array<std::size_t, Rank> points_;
-  transform transform_, inverse_transform_;
-  xt::xtensor<double, Rank> factors_;  ///< of the waves that this worker has
-  std::uint64_t fingerprint_;
+  dynamic_partition<Rank> p_;                ///< the partition of fields and results
+  std::array<std::size_t, Rank> points_;     ///< the extents of the fields
+  transform transform_, inverse_transform_;  ///< from fields to their waves, and back
+  xt::xtensor<double, Rank> factors_;        ///< the factors of this worker's waves
+  std::uint64_t fingerprint_;                ///< a hash of the box and of some factors, equal on all workers
 };
 
 /// The solution u of Poisson's equation -Laplacian(u) = f in a box with walls. If no wall is dirichlet, u has mean 0,

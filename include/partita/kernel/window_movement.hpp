@@ -31,8 +31,9 @@ struct window_structure : planned_boxes<Rank> {
   std::vector<exchange_plan<Rank>> rounds{};  ///< the rounds of the exchange; empty if all ghosts travel in one round
   exchanges_by_kind refresh_exchanges{};      ///< the exchanges that fill only the ghosts, by the kind of elements
 
+  /// Whether this plan is for a tensor with these cuts, one for each dimension.
   bool has_same_cuts(const cut* all) const { return std::equal(cuts->cuts.begin(), cuts->cuts.end(), all); }
-  bool matches_call(const box_call<Rank>& call) const {
+  bool matches_call(const box_call<Rank>& call) const {  ///< whether this plan serves a call on this worker
     return call.cuts == nullptr ? planned_boxes<Rank>::matches_call(call) : has_same_cuts(call.cuts);
   }
   /// The cells of a window that are not ghosts.
@@ -52,24 +53,24 @@ struct window_structure : planned_boxes<Rank> {
 template <class Windows>
 class window_exchange_planner {
  public:
-  static constexpr std::size_t rank = Windows::rank;
-  static constexpr bool sums_back = true, checks_itself = false;  ///< planned_movement describes them
-  using structure = window_structure<rank>;
-  using shape_type = std::array<std::size_t, rank>;
+  static constexpr std::size_t rank = Windows::rank;              ///< the number of dimensions of blocks and windows
+  static constexpr bool sums_back = true, checks_itself = false;  ///< the adjoint adds, and its plan is agreed on
+  using structure = window_structure<rank>;                       ///< a cached plan
+  using shape_type = std::array<std::size_t, rank>;               ///< the extents of a block or a window
 
-  explicit window_exchange_planner(Windows windows)
+  explicit window_exchange_planner(Windows windows)  ///< of a kernel; a layer names its calls
       : windows_(std::move(windows)), name_(windows_.name()), required_call_("the kernel on x") {}
   /// `name` begins the calls of the kernel in error messages, `required_call` is the call that a program has to make
   /// before the adjoint.
   window_exchange_planner(Windows windows, const char* name, const char* required_call)
       : windows_(std::move(windows)), name_(name), required_call_(required_call) {}
 
-  const Windows& windows() const { return windows_; }
-  std::shared_ptr<world_state> world() const { return windows_.p().world().state(); }
-  const char* name() const { return name_; }
-  std::uint64_t fingerprint() const { return windows_.fingerprint(); }
-  static constexpr bool keeps_batch() { return true; }
-  text describe(const char* direction, const shape_type& shape, const text& type) const {
+  const Windows& windows() const { return windows_; }  ///< define the window of each worker
+  std::shared_ptr<world_state> world() const { return windows_.p().world().state(); }  ///< the world of the partition
+  const char* name() const { return name_; }  ///< begins the calls of the kernel in error messages
+  std::uint64_t fingerprint() const { return windows_.fingerprint(); }  ///< a hash of the windows, equal on all workers
+  static constexpr bool keeps_batch() { return true; }                  ///< an empty result has the batch extent of x
+  text describe(const char* direction, const shape_type& shape, const text& type) const {  ///< for error messages
     return describe_call(name(), direction, windows_.p(), shape, type);
   }
 
@@ -152,8 +153,8 @@ class window_exchange_planner {
     return all;
   }
 
-  Windows windows_;
-  const char *name_, *required_call_;  ///< for error messages, as the constructor describes
+  Windows windows_;                    ///< define the window of each worker
+  const char *name_, *required_call_;  ///< the kernel, and the call that an adjoint requires, for error messages
 };
 
 /// Adds to a window movement of one field or of several fields the operations that fill only ghosts and that make
@@ -164,9 +165,9 @@ class refreshing_movement : public Base {
   using Base::Base;
 
  protected:
-  using structure = typename Base::structure;
-  using planner_of_movement = typename Base::planner_type;
-  using shape_type = std::array<std::size_t, Base::rank>;
+  using structure = typename Base::structure;               ///< a cached plan of Base
+  using planner_of_movement = typename Base::planner_type;  ///< the planner that Base uses
+  using shape_type = std::array<std::size_t, Base::rank>;   ///< the extents of the blocks, one field after the other
 
   /// Starts to fill the ghosts of the windows w, whose memory is `memory` and which already contain their own blocks.
   template <class T, class Window, class Memory>
@@ -208,16 +209,16 @@ class refreshing_movement : public Base {
 /// The movement of windows for a kernel or a layer.
 template <class Windows>
 class window_movement : public refreshing_movement<planned_movement<window_exchange_planner<Windows>>> {
-  using base = refreshing_movement<planned_movement<window_exchange_planner<Windows>>>;
+  using base = refreshing_movement<planned_movement<window_exchange_planner<Windows>>>;  ///< executes the calls
 
  public:
   using base::rank;
-  using planner_type = Windows;
-  using shape_type = std::array<std::size_t, rank>;
+  using planner_type = Windows;                      ///< the argument of the constructor, for box_kernel
+  using shape_type = std::array<std::size_t, rank>;  ///< the extents of a block or a window
 
   explicit window_movement(Windows windows) : base(window_exchange_planner<Windows>(std::move(windows))) {}
 
-  const Windows& windows() const { return this->planner_.windows(); }
+  const Windows& windows() const { return this->planner_.windows(); }  ///< define the window of each worker
   /// This worker's window in the plan of the last call; null before the first call.
   const halo_plan<rank>* last_window_plan() const {
     const auto* const s = this->plans_.last_plan();
