@@ -39,8 +39,8 @@ namespace detail {
 /// large_matrix elements, is computed as its transpose.
 inline constexpr std::size_t max_transposed_rows = 64, large_matrix = std::size_t{1} << 18U;
 
-/// A matrix in the form that BLAS needs: rows (or columns, with Trans) of unit stride. The matrix is copied only if
-/// neither its rows nor its columns have unit stride.
+/// A matrix in the form that BLAS needs: rows (or columns, with Trans) of unit stride. The matrix is copied if neither
+/// its rows nor its columns have unit stride, or if these overlap or are in descending order in memory.
 template <class T>
 struct blas_operand {
   cxxblas::Transpose transpose = cxxblas::NoTrans;  ///< Trans if the columns, not the rows, have unit stride

@@ -111,7 +111,7 @@ class row_walk {
   }
 
   std::array<std::size_t, MostDimensions> extents_{};  ///< the extents of the merged dimensions, outermost first
-  std::array<steps, MostDimensions> strides_{};        ///< the strides of each block along these dimensions
+  std::array<steps, MostDimensions> strides_{};        ///< the strides of each block along the merged dimensions
   std::size_t rank_ = 0;                               ///< the number of dimensions after merging
   bool has_zero_extent_ = false;                       ///< whether the blocks have no elements
 };

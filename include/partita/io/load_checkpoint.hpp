@@ -39,8 +39,8 @@ class checkpoint {
   /// it. If any bit of the file has changed, all workers throw an io_error that names the tensor and the slab.
   /// Shapes:   those of load_npy<T, Rank>(path, p).
   /// Requires: a tensor of this name, type and rank, unchanged [io_error, shape_error, on all workers].
-  /// Cost:     that of load_npy, a checksum over the bytes that each worker reads, and one all-reduce of 4 bytes per
-  ///           slab.
+  /// Cost:     that of load_npy, a checksum over the bytes that each worker reads, and a single all-reduce of the
+  ///           checksums of all slabs, of 4 bytes each.
   /// Adjoint:  none; save_checkpoint is the inverse.
   template <class T, std::size_t Rank, class Extents, class... Policies>
   auto load(const std::string& name, const partition<Extents>& p, const Policies&... policies) const {

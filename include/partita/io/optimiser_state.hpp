@@ -165,8 +165,8 @@ class flat_state {
   world everyone_;                            ///< the workers that save or load the state
   std::shared_ptr<bound_mesh> mesh_;          ///< all workers, along one axis
   sharded_optimiser<T, Options>& optimiser_;  ///< the optimiser whose state is saved or restored
-  std::size_t state_numbers_ = 2,
-              file_numbers_ = 3;         ///< the length of the sequence without a fingerprint, and in the file
+  std::size_t state_numbers_ = 2;             ///< the length of the sequence without the fingerprint
+  std::size_t file_numbers_ = 3;         ///< the length of the sequence in the file, in most files with the fingerprint
   mutable std::size_t state_start_ = 2;  ///< the index in the sequence of the state that is visited
 };
 

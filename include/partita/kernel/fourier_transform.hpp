@@ -319,7 +319,7 @@ class fourier_operator {
     return complete_call<false>(std::tie(dy), output_views<false, Y>(), error_message);
   }
   void throw_together_(const text& error_message) const { valid_engine().throw_together(error_message); }
-  detail::kernel_identity identity_() const { return valid_engine().identity(); }  ///< its world and number
+  detail::kernel_identity identity_() const { return valid_engine().identity(); }  ///< its world and fingerprint
 
   Kind kind_;                       ///< which transform; with real_to_real, also the transform of each dimension
   std::shared_ptr<engine> engine_;  ///< the transform; shared, so that copies of the kernel share the plans

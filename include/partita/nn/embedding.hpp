@@ -167,7 +167,7 @@ class embedding {
     return error_message;
   }
 
-  detail::block_layout<Rank> layout_;  ///< finds the extents of x and the splits of its dimensions
+  detail::block_layout<Rank> layout_;  ///< has the partition p of y, and throws an error of one worker on all workers
   /// The all_reduces of y, if W is split by rows, and of the gradient of a block of W.
   all_reduce<any_grid_shape, sum_t> sum_blocks_along_last_dimension_, sum_blocks_along_other_dimensions_;
   embedding_options options_;

@@ -1,8 +1,8 @@
 // What is known about an extent before the data exists: its value, an upper bound, or nothing.
 //
 // Array broadcasting is checked for two types of extents. A `std::size_t` is a number, or `dynamic`: a number that the
-// library learns at run time, so it violates no rule yet. A `known_extent` is XLA's dynamic size: it is part of the
-// type of a tensor whose size may change from run to run, and is compared by XLA's own (literal) rules.
+// library learns at run time, so it violates no rule yet. A `known_extent` is an extent in the type of an XLA tensor: a
+// number, or a dynamic size, which may change from run to run. It is compared by XLA's own (literal) rules.
 #pragma once
 
 #include <cstddef>

@@ -74,7 +74,7 @@ class box_kernel {
  private:
   friend struct kernel_access;
 
-  kernel_identity identity_() const { return movement_.identity(); }  ///< this kernel's world and number
+  kernel_identity identity_() const { return movement_.identity(); }  ///< this kernel's world and fingerprint
   /// Collective: throws on all workers if one of them has an error.
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
 

@@ -135,7 +135,7 @@ class collective_kernel {
 
   /// Collective: throws on all workers if one of them has an error.
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
-  kernel_identity identity_() const { return movement_.identity(); }  ///< this kernel's world and number
+  kernel_identity identity_() const { return movement_.identity(); }  ///< this kernel's world and fingerprint
 
   /// The arguments of a call in direction `Where`.
   template <group_direction Where, class T, std::size_t Rank>

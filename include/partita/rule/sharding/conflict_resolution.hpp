@@ -148,7 +148,8 @@ struct conflict_resolution : factor_proposals<Policy> {
   // --- the complete resolution ---
 
   /// Whether the factors get the axes of the most sharded tensor, to which all other tensors add axes: if the policy
-  /// joins axes, the operation works element by element, and several tensors propose axes.
+  /// joins axes, no operands are equivalent, each factor that may be sharded is in all tensors or is broadcast, and
+  /// several tensors propose axes.
   constexpr bool policy_follows_one_tensor() const {
     if (by.disagreement != policy::conflict::join || r.has_equivalent_operands) return false;
     std::size_t proposers = 0;

@@ -85,7 +85,7 @@ constexpr std::uint32_t dimension_set(const attributes::list& axes, std::size_t 
 }
 constexpr bool has_bit(std::uint32_t bits, std::size_t d) { return (bits >> d & 1U) != 0; }  ///< whether bit d is set
 
-/// A new factor for each dimension of a shape, with letters from a on; dimensions in `whole` must be unsharded.
+/// A new factor for each dimension of a shape, with the rule's next letters; dimensions in `whole` must be unsharded.
 struct separate_factors {
   std::array<std::size_t, most_dimensions> factor_indices{};  ///< for each dimension, its factor's number
   std::size_t rank;                                           ///< the number of dimensions

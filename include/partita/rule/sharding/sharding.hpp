@@ -31,7 +31,7 @@ struct placement {
 
 /// One list of axes for each dimension of a tensor. Over an axis in no list the tensor is partial if `pending` has a
 /// reduction for the axis, and replicated if not. Shardings can be template arguments. No axis is used twice. Shardings
-/// are made by mesh::layout, of_dims_mapping and of_placements.
+/// are made by mesh::layout, of_dims_mapping and of_placements, or from sharding(mesh, rank) by cut() and partial().
 struct sharding {
   mesh on{};                                           ///< the mesh
   std::array<axis_list, most_dimensions> cuts{};       ///< for each dimension, the axes that shard it, major first

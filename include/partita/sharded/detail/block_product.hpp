@@ -1,5 +1,5 @@
-// Products and sums of blocks over the factors (indices) of a sharding rule: by matrix products if the factors form
-// matrices, otherwise by loops.
+// Products and sums of blocks over the factors (indices) of a sharding rule: products of floating-point elements by
+// matrix products if the factors form matrices, everything else by loops.
 #pragma once
 
 #include <algorithm>
@@ -170,9 +170,9 @@ void multiply_by_blas() {
   if constexpr (uses_blas<T>) matrix_product_in_use<T>().store(&multiply<T>, std::memory_order_relaxed);
 }
 
-/// Computes c = the sum of a b over the factors that c lacks, for blocks of given shapes. If the factors form matrices,
-/// matrix products are used: factors of a and c are rows, factors of b and c columns, factors of a and b alone are
-/// summed, and factors of all three are batches. Otherwise loops are used.
+/// Computes c = the sum of a b over the factors that c lacks, for blocks of given shapes. If uses_blas<T> holds and the
+/// factors form matrices, matrix products are used: factors of a and c are rows, factors of b and c columns, factors of
+/// a and b alone are summed, and factors of all three are batches. Otherwise, as for integers, loops are used.
 template <class T>
 class block_product {
  public:

@@ -162,7 +162,7 @@ class hang_report final : public wait_watcher {
   progress progress_ = progress::outside;     ///< of this worker in its current call
   const workers* calling_workers_ = nullptr;  ///< the workers of the current call, if only some workers make it
   std::uint64_t failed_call_ = 0;             ///< the call_count_ of the last call that failed in its middle
-  text final_message_;                        ///< see set_final_message()
+  text final_message_;                        ///< an error of this worker that may end the job: set_final_message()
 };
 
 }  // namespace partita::detail

@@ -20,7 +20,7 @@ class element_messages {
                    const measured_link& link)
       : world_(&world), element_kind_(&of), tag_(message_tag), traffic_(&count), link_(&link) {}
 
-  /// The kind of the elements.
+  /// How the elements are copied and sent: their size, their copy function and their MPI datatype.
   const element_kind& of() const { return *element_kind_; }
   std::size_t bytes(std::size_t n) const { return n * element_kind_->bytes; }  ///< the bytes of n elements
   /// Sends n elements to a worker, and waits until `data` may change.

@@ -36,9 +36,9 @@ namespace partita::detail {
 /// an arena.
 class arena {
  public:
-  /// The arena of a node. The first call for the node's workers makes the arena; later calls reuse it, and it is kept
-  /// until the process ends, because results may keep its blocks until then. The first call for a node is collective.
-  /// Each worker gets at most `most` bytes; with 0, all blocks are on the heap.
+  /// The arena of a node in which each worker gets at most `most` bytes; with 0, all blocks are on the heap. The node's
+  /// workers have one arena for each value of `most`, which is kept until the process ends, because results may keep
+  /// its blocks until then. The first call with an object `members` and a value of `most` is collective.
   PARTITA_DECL static arena& of(const own_node& members, std::size_t most = ~std::size_t{0});
   /// The arena of a node; with PARTITA_SHARED=0 in the environment, its blocks are all on the heap.
   static arena& arena_by_environment(const own_node& members) {

@@ -1,5 +1,5 @@
-// The channel through the memory of a node: boxes are written directly into blocks that the sender can reach; the other
-// boxes pass through rings.
+// The channel through the memory of a node: small boxes may be packed into buffers of the sender (staged); larger boxes
+// are written directly into blocks that the sender can reach, and pass through rings to all other blocks.
 #pragma once
 
 #include <cstddef>
@@ -60,7 +60,7 @@ class memory_transport : public box_transport {
   /// In the first exchange, receivers learn where their senders will pack boxes for them. Where a sender has no memory
   /// for such buffers, the receiver announces its block as usual.
   PARTITA_DECL void find_staging_buffers();
-  PARTITA_DECL void pack_staged_boxes(const block_memory& x);  ///< Packs the boxes of x into this worker's buffers.
+  PARTITA_DECL void pack_staged_boxes(const block_memory& x);  ///< Packs small boxes of x into `staging` of receivers_.
   PARTITA_DECL void unpack_staged_boxes(sending_worker& o);  ///< Waits for a sender's packed boxes; unpacks them to y_.
 
   /// The boxes of a pair of workers of at most this many bytes together stay in a cache on their way through a ring.
@@ -68,8 +68,7 @@ class memory_transport : public box_transport {
   /// fetch lines from the writer's cache.
   static constexpr std::size_t max_cached_ring_bytes = std::size_t{1} << 20;
 
-  /// Whether the strides and the alignment of y_ let senders write boxes directly into it. Whether they can reach it is
-  /// tested later.
+  /// Whether the strides and the alignment of y_ let senders write boxes directly into it, if they can reach it.
   PARTITA_DECL bool can_receive_in_place() const;
 
   /// The slot size for `bytes` bytes of boxes: a quarter of them, so that sender and receiver work at the same time,
