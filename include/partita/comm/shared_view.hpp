@@ -51,9 +51,7 @@ class lent_block_lease {
   lent_block_lease() = default;
   /// Makes a view of a lent block; the lender has already counted this view.
   explicit lent_block_lease(lent_header* header) : header_(header) {}
-  lent_block_lease(const lent_block_lease& other) : header_(other.header_) {
-    if (header_ != nullptr) header_->view_count.fetch_add(1, std::memory_order_relaxed);
-  }
+  PARTITA_INLINE lent_block_lease(const lent_block_lease& other);
   lent_block_lease(lent_block_lease&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
   lent_block_lease& operator=(lent_block_lease other) noexcept {
     std::swap(header_, other.header_);

@@ -97,8 +97,7 @@ class sharded_tensor {
     return y;
   }
   /// The element of a tensor with exactly one element, on every worker of the world. Collective if the tensor is
-  /// partial or sharded, or if the mesh is smaller than the world. If the mesh is smaller, a message to each of the
-  /// other workers sends the element.
+  /// partial or sharded, or if the mesh is smaller than the world; then the mesh sends the element to the others.
   T number() const {
     if (detail::shape_size(extents()) != 1)
       throw shape_error(text("partita::sharded_tensor::number(): requires a tensor of one element, not of extents ")

@@ -1,13 +1,16 @@
 // Hang reports: a long wait names the missing workers, so there are no silent hangs.
 #include "mpi_test.hpp"
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/mpi/collectives/all_gather.hpp>
 #include <cstdlib>
 #include <fstream>
+#include <new>
 #include <optional>
+#include <partita/comm/shared_view.hpp>
 #include <partita/kernel/all_sum_reduce.hpp>
 #include <string>
 #include <thread>
@@ -157,8 +160,16 @@ BOOST_AUTO_TEST_CASE(a_forked_child_leaves_its_parents_world_alone_and_may_not_u
   std::optional<world> everyone(test::workers());
   std::optional sum(sum_over(*everyone));
   (*sum)(x);
+  void* const shared =
+      ::mmap(nullptr, sizeof(detail::lent_header), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* const header = ::new (shared) detail::lent_header{};
+  header->view_count = 1;
+  const detail::lent_block_lease view(header);
   const pid_t child = ::fork();
   if (child == 0) {
+    {
+      const detail::lent_block_lease copy(view);
+    }  // not counted, neither made nor destroyed
     const std::string said = sentence_of<communication_error>([&] { (*sum)(x); });
     everyone.reset();
     sum.reset();  // this releases the last reference to the world
@@ -167,6 +178,7 @@ BOOST_AUTO_TEST_CASE(a_forked_child_leaves_its_parents_world_alone_and_may_not_u
   int status = 1;
   ::waitpid(child, &status, 0);
   BOOST_TEST(status == 0);
+  BOOST_TEST(header->view_count == 1);
   test::workers().barrier();
   BOOST_TEST((*sum)(x)(0) == static_cast<double>(everyone->size()));
 }

@@ -35,8 +35,11 @@ PARTITA_DEF void lent_blocks::reclaim_returned_blocks() {
   });
 }
 
+// The views of a forked child, which are copies of its parent's views, are not counted.
+lent_block_lease::lent_block_lease(const lent_block_lease& other) : header_(other.header_) {
+  if (header_ != nullptr && !process::is_forked()) header_->view_count.fetch_add(1, std::memory_order_relaxed);
+}
 lent_block_lease::~lent_block_lease() {
-  // a forked child has copies of its parent's views, which are not counted
   if (header_ != nullptr && !process::is_forked()) header_->view_count.fetch_sub(1, std::memory_order_release);
 }
 
