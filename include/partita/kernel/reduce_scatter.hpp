@@ -14,8 +14,8 @@ namespace partita {
 /// Shapes:   x is this worker's block; the blocks of one sum have equal shapes [shape_error, on all workers]. The
 ///           result is this worker's part of the sum. An inactive worker gets a copy of its own input.
 /// Requires: dimensions below rank(p), each listed once; rank(x) == rank(p) [compile time].
-/// Cost:     in a group of g workers each worker receives g - 1 pieces of |x| / g elements, through shared memory on
-///           one node, and adds the pieces in the order of the members. Each node first sums the pieces for another
+/// Cost:     in a group of g workers of one node each worker receives g - 1 pieces of |x| / g elements through shared
+///           memory, and adds the pieces in the order of the members. Each node first sums the pieces for another
 ///           node, so that it sends |x| / g elements for each member on the other node. The rounding of the sum depends
 ///           on the partition and on which workers share a node. Extents are exchanged once for each new plan.
 /// Adjoint:  all_gather of balanced blocks.

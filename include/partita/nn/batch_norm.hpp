@@ -104,8 +104,8 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     return normaliser_.adjoint(block, uses_running_stats_, element_counts_, this->weight_pointers());
   }
 
-  /// After train() the layer normalises by the statistics of each batch, and updates the running statistics. After
-  /// evaluate() the layer normalises by the running statistics (without `track`, by the statistics of the batch).
+  /// After train() the layer normalises by the statistics of each batch, with `track` also updates the running ones.
+  /// After evaluate() it normalises by the running statistics (without `track`, by the statistics of the batch).
   void train() { training_ = true; }
   void evaluate() { training_ = false; }       ///< the next calls use the running statistics if there are any
   bool training() const { return training_; }  ///< whether the layer is in training mode, as it is initially

@@ -2,7 +2,7 @@
 //
 // Array broadcasting is checked for two types of extents. A `std::size_t` is a number, or `dynamic`: a number that the
 // library learns at run time, so it violates no rule yet. A `known_extent` is an extent in the type of an XLA tensor: a
-// number, or a dynamic size, which may change from run to run. It is compared by XLA's own (literal) rules.
+// number, or a dynamic size, which may change from run to run. Such extents are combined by XLA's own rules.
 #pragma once
 
 #include <cstddef>

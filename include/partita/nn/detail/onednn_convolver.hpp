@@ -193,7 +193,7 @@ class onednn_tasks {
 template <std::size_t Features>
 class onednn_convolver {
   using sizes = local_convolution<Features>;
-  using task = convolution_task;
+  using task = convolution_task;  ///< which of the four computations
 
  public:
   explicit onednn_convolver(const sizes& s) : s_(s), groups_(count_groups(s)), columns_(s) {}

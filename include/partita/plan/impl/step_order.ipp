@@ -8,7 +8,7 @@ namespace partita {
 PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& steps, std::size_t first,
                                                   std::size_t end, const order_limits& limits, double now) {
   constexpr std::size_t none = ~std::size_t{0};
-  /// For each step, the number of steps that it waits for, and the steps that wait for it. Movements that share their
+  /// For each step, the number of its waits for other steps, and the steps that wait for it. Movements that share their
   /// messages are one step, which has the number of the first of these movements.
   struct step_dependencies {
     std::vector<std::size_t> input_counts;  ///< the number of steps that each step waits for

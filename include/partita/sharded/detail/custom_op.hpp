@@ -52,7 +52,7 @@ struct typed_custom_op {
   /// Computes this worker's block y of the result from the blocks x of the operands.
   virtual void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const = 0;
   /// Returns the local function for repeated calls on blocks of the same boxes, whose memory is passed with each call.
-  /// Whatever does not depend on the elements is computed once, before the calls.
+  /// An operation that defines its own `prepared` computes what does not depend on the elements once, before the calls.
   virtual std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
                                                             const tensor_part<T>& y) const {
     return [this, parts = x, part = y](const T* const* from, T* to) mutable {

@@ -118,8 +118,8 @@ PARTITA_DEF link_trial::command link_trial::receive_command() const {
 PARTITA_DEF measured_link find_link(MPI_Comm everyone, const std::vector<int>& lowest_workers, bool are_nodes_simulated,
                                     bool oversubscribed) {
   struct cached_link {
-    measured_link link{};
-    bool known = false;
+    measured_link link{};  ///< between the nodes of the job, if it is known
+    bool known = false;    ///< whether it was given or measured
   };
   static spin_lock lock_between_threads;
   static cached_link link_of_job;  // known if this process was worker 0 of an earlier world of the job
