@@ -53,9 +53,9 @@ class reduce_scatter
   /// Checks the named dimensions at compile time, and returns which dimensions are not among them.
   template <template <std::size_t...> class Named, std::size_t... D>
   static constexpr auto checked_dimensions(Named<D...> named) {
-    static_assert(detail::below<Extents::rank(), D...>,
+    static_assert(detail::are_dimensions_below_rank<Extents::rank(), D...>,
                   "partita::reduce_scatter(p, dimensions<...>): requires dimensions below rank(p)");
-    static_assert(detail::are_distinct<D...>(),
+    static_assert(detail::are_distinct_dimensions<D...>,
                   "partita::reduce_scatter(p, dimensions<...>): requires each dimension once");
     return kept_dimensions<Extents::rank()>(named);
   }

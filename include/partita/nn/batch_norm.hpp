@@ -8,6 +8,7 @@
 #include <partita/core/rejected_call.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
 #include <vector>
 
 namespace partita {
@@ -41,9 +42,9 @@ template <class T, std::size_t Rank = detail::rank_not_given>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
   static_assert(Rank >= 2, "partita::batch_norm<T, Rank>: requires x of batch x channels x features, of rank >= 2");
-  static constexpr auto channel_dimension = detail::only_dimension<Rank>(1);  ///< a mask that marks dimension 1
-  static constexpr auto non_channel_dimensions = detail::complement(channel_dimension);  ///< batch and features
-  static constexpr const char* name = "partita::batch_norm(p, options)(x)";              ///< the call in error messages
+  static constexpr auto channel_dimension = kept_dimensions<Rank>(all_dimensions_but<1>);  ///< marks dimension 1
+  static constexpr auto non_channel_dimensions = kept_dimensions<Rank>(dimensions<1>);     ///< batch and features
+  static constexpr const char* name = "partita::batch_norm(p, options)(x)";  ///< the call in error messages
 
  public:
   template <class Extents>

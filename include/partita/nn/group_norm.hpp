@@ -8,6 +8,7 @@
 #include <partita/core/rejected_call.hpp>
 #include <partita/nn/detail/normaliser.hpp>
 #include <partita/nn/detail/scale_and_shift.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
 
 namespace partita {
 
@@ -44,8 +45,8 @@ class group_norm : public detail::scale_and_shift<T, 1> {
       : detail::scale_and_shift<T, 1>({detail::part_of_channels(detail::erase_extents<Rank>(p), options, name).size()},
                                       options.affine, options.affine),
         layout_(detail::erase_extents<Rank>(p), name, detail::layer_fingerprint<T>(options)),
-        normaliser_(detail::erase_extents<Rank>(p), detail::complement(detail::only_dimension<Rank>(0)),
-                    detail::complement(detail::only_dimension<Rank>(1)), true),
+        normaliser_(detail::erase_extents<Rank>(p), kept_dimensions<Rank>(dimensions<0>),
+                    kept_dimensions<Rank>(dimensions<1>), true),
         options_(options),
         channel_cut_(detail::cut_of_channels(options, p.grid().shape()[1], name)) {
     static_assert(Extents::rank() == Rank, "partita::group_norm<T, Rank>(p, options): requires p of the rank of x");
@@ -95,8 +96,8 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   /// Gives each sample of this block one statistic for each group of the whole tensor, because several workers may
   /// share a group.
   void set_element_maps(const std::array<std::size_t, Rank>& shape) {
-    detail::element_map<Rank> statistics(shape, detail::only_dimension<Rank>(0)),
-        channel_map(shape, detail::only_dimension<Rank>(1));
+    detail::element_map<Rank> statistics(shape, kept_dimensions<Rank>(all_dimensions_but<0>)),
+        channel_map(shape, kept_dimensions<Rank>(all_dimensions_but<1>));
     const std::size_t each = options_.channels / options_.groups;
     for (std::size_t& s : statistics.offsets[0]) s *= options_.groups;
     for (std::size_t c = 0; c < shape[1]; ++c) statistics.offsets[1][c] = (channels().start + c) / each;

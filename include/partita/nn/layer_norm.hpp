@@ -41,7 +41,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   last_dimensions_norm(const partition<Extents>& p, const layer_norm_options<K>& options)
       : scale_and_shift<T, K>(own_shape(erase_extents<Rank>(p), options), options.affine, options.affine && Centred),
         layout_(erase_extents<Rank>(p), name, layer_fingerprint<T>(options)),
-        normaliser_(erase_extents<Rank>(p), last_dimensions(), complement(last_dimensions()), Centred),
+        normaliser_(erase_extents<Rank>(p), last_dimensions(), leading_dimensions(), Centred),
         options_(options),
         cuts_(make_cuts(p.grid().shape(), options)) {
     static_assert(Extents::rank() == Rank, "partita::layer_norm<T, Rank, K>(p, options): requires p of the rank of x");
@@ -56,7 +56,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
     const auto shape = shape_array<Rank>(block.shape());
     require_extents(layout_.find_layout(shape, this->error_in_parameters(name)));
     forward_done_ = true;
-    normaliser_.set_element_maps({shape, complement(last_dimensions())}, {shape, last_dimensions()});
+    normaliser_.set_element_maps({shape, leading_dimensions()}, {shape, last_dimensions()});
     const auto all = normaliser_.compute_moments(block);
     element_counts_.clear();
     for (const auto& m : all) element_counts_.push_back(m.count);
@@ -92,6 +92,12 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   static constexpr std::array<bool, Rank> last_dimensions() {
     std::array<bool, Rank> mask{};
     for (std::size_t d = 0; d < Rank; ++d) mask[d] = d + K >= Rank;
+    return mask;
+  }
+  /// A mask of the dimensions before the last K.
+  static constexpr std::array<bool, Rank> leading_dimensions() {
+    std::array<bool, Rank> mask = last_dimensions();
+    for (bool& is_marked : mask) is_marked = !is_marked;
     return mask;
   }
   /// The split of the last K dimensions: that of the options, by default balanced.

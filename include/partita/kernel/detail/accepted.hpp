@@ -32,18 +32,6 @@ constexpr bool has_summable_elements() {  // whether MPI can move X's elements i
   if constexpr (ranked_array<X>) return summable_element<element_of<X>> && element_in_place<element_of<X>>;
   else return false;
 }
-/// Whether the dimensions D... are below Rank.
-template <std::size_t Rank, std::size_t... D>
-constexpr bool below = ((D < Rank) && ...);
-/// Whether no two of the dimensions D... are equal.
-template <std::size_t... D>
-constexpr bool are_distinct() {
-  constexpr std::size_t named[] = {D..., 0};
-  for (std::size_t a = 0; a < sizeof...(D); ++a)
-    for (std::size_t b = 0; b < a; ++b)
-      if (named[a] == named[b]) return false;
-  return true;
-}
 /// The type of a data member of a class whose template arguments were rejected: any arguments construct it, so that the
 /// compiler prints no second error message.
 struct missing_member {

@@ -9,6 +9,7 @@
 #include <partita/array/strided.hpp>
 #include <partita/kernel/detail/accepted.hpp>
 #include <partita/kernel/detail/requirements.hpp>
+#include <partita/rule/kernel_dimensions.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -43,10 +44,10 @@ consteval bool has_fourier_transform() {
       sizeof...(D) > 0 && sizeof...(D) <= most,
       "partita::fourier_transform<D...>(p_x, p_y): requires the dimensions to transform, 1 to 8 of them; write "
       "fourier_transform<0, 1>(p_x, p_y)");
-  constexpr bool inside = below<RankX, D...>;
+  constexpr bool inside = are_dimensions_below_rank<RankX, D...>;
   static_assert(inside,
                 "partita::fourier_transform<D...>(p_x, p_y): requires dimensions of the partitions, below their rank");
-  constexpr bool once = are_distinct<D...>();
+  constexpr bool once = are_distinct_dimensions<D...>;
   static_assert(once, "partita::fourier_transform<D...>(p_x, p_y): requires each dimension once; leave out the second");
   constexpr bool kinds = [] {
     if constexpr (is_real_to_real<Kind>) return Kind::size == 1 || Kind::size == sizeof...(D);

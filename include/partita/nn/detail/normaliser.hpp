@@ -43,20 +43,6 @@ inline constexpr bool partita::moves_as_bytes<partita::detail::moments> = true;
 
 namespace partita::detail {
 
-/// A mask that marks dimension d only.
-template <std::size_t Rank>
-constexpr std::array<bool, Rank> only_dimension(std::size_t d) {
-  std::array<bool, Rank> mask{};
-  for (std::size_t k = 0; k < Rank; ++k) mask[k] = k == d;
-  return mask;
-}
-/// A mask that marks the dimensions that `mask` does not mark.
-template <std::size_t Rank>
-constexpr std::array<bool, Rank> complement(std::array<bool, Rank> mask) {
-  for (bool& is_marked : mask) is_marked = !is_marked;
-  return mask;
-}
-
 /// Maps each element of a block to one of `count` numbers: the element at index i gets the number offsets[0][i[0]] + …
 /// + offsets[Rank - 1][i[Rank - 1]].
 template <std::size_t Rank>
