@@ -27,7 +27,7 @@ class box_exchange {
                             bool oversubscribed);
   box_exchange(const box_exchange&) = delete;
   box_exchange& operator=(const box_exchange&) = delete;
-  ~box_exchange() { release_memory(); }
+  PARTITA_INLINE ~box_exchange();
 
   /// Makes this object execute another plan, in the same channels and the same memory, and stores the old plan in
   /// `plan`. Requires: no pending exchange, the same `ways`, plans that do not add boxes up, and no exchange or

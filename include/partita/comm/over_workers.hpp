@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <partita/array/strided.hpp>
 #include <partita/comm/agreement.hpp>
 #include <partita/comm/element.hpp>
@@ -13,7 +12,6 @@
 #include <partita/core/rejected_call.hpp>
 #include <partita/core/short_list.hpp>
 #include <partita/rule/reduction.hpp>
-#include <type_traits>
 
 namespace partita {
 namespace detail {

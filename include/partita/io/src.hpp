@@ -8,6 +8,7 @@
 #include <partita/io/detail/impl/checkpoint_folder.ipp>
 #include <partita/io/detail/impl/checkpoint_verifier.ipp>
 #include <partita/io/detail/impl/checkpoint_writer.ipp>
+#include <partita/io/detail/impl/common_file.ipp>
 #include <partita/io/detail/impl/file_agreement.ipp>
 #include <partita/io/detail/impl/open_npy.ipp>
 #include <partita/io/detail/impl/posix_file.ipp>

@@ -16,8 +16,8 @@ template <class... Policies>
 struct broadcast_checks {
   /// The directions in which blocks move in the groups, in a call and in its adjoint.
   static constexpr auto there = detail::group_direction::spread, back = detail::group_direction::to_root;
-  static constexpr bool shares = has_policy<shared_view_t, Policies...>,  ///< whether workers of a node share results
-      exact = has_policy<reproducible_t, Policies...>;                    ///< whether sums of the adjoint round once
+  static constexpr bool shares = has_policy<shared_view_t, Policies...>;  ///< whether workers of a node share results
+  static constexpr bool exact = has_policy<reproducible_t, Policies...>;  ///< whether sums of the adjoint round once
   using reduction = sum_t;  ///< how the adjoint combines the blocks of a group
 
   /// Whether the call accepts a block of type X, checked at compile time.

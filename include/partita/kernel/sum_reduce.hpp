@@ -53,8 +53,8 @@ class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policie
   /// The directions in which blocks move in the groups, in a call and in its adjoint.
   // [members]
   static constexpr auto there = detail::group_direction::to_root, back = detail::group_direction::spread;
-  static constexpr bool shares = has_policy<shared_view_t, Policies...>,  ///< workers of a node share one result
-      exact = has_policy<reproducible_t, Policies...>;                    ///< each sum is rounded once
+  static constexpr bool shares = has_policy<shared_view_t, Policies...>;  ///< workers of a node share one result
+  static constexpr bool exact = has_policy<reproducible_t, Policies...>;  ///< each sum is rounded once
   using reduction = sum_t;
   // [/members]
 

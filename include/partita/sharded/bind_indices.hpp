@@ -228,7 +228,8 @@ shared_binding plan_binding(index_binding b, const char* call, const Find& find,
     std::vector<std::size_t> wanted = on.active() ? find(message) : std::vector<std::size_t>();
     hasher number(0x62696e64U);
     number.mix(fingerprint_of(b.row_layout)).mix(fingerprint_of(b.index_layout)).mix(b.extents).mix(b.index_extents);
-    agree_on_call(*on.everyone().state(), number.mix(call).mix(parameter).value(), message,
+    number.mix(call).mix(parameter);
+    agree_on_call(*on.everyone().state(), number.value(), message,
                   [&] { return text(call) << " of extents " << b.extents << " and " << b.index_extents; });
     const std::size_t first = replica_number(on, b.row_layout) * shape_size(b.extents);
     for (std::size_t& place : wanted) place += first;

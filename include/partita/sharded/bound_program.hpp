@@ -13,7 +13,6 @@
 #include <partita/sharded/traced_function.hpp>
 #include <partita/sharded/value_and_gradient.hpp>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace partita {

@@ -2,10 +2,8 @@
 // operation.
 #pragma once
 
-#include <cstddef>
 #include <partita/core/version.hpp>
 #include <partita/sharded/call.hpp>
-#include <type_traits>
 
 namespace partita {
 namespace detail {

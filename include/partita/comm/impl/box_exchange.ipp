@@ -12,6 +12,8 @@ PARTITA_DEF void box_exchange::add_transport(std::unique_ptr<box_transport> more
   transports_.push_back(std::move(more));
 }
 
+PARTITA_INLINE box_exchange::~box_exchange() { release_memory(); }
+
 PARTITA_DEF box_exchange::box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan,
                                        const element_kind& kind, bool oversubscribed)
     : kind_(kind), memory_(&memory), oversubscribed_(oversubscribed), plan_(std::move(plan)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <partita/core/config.hpp>
 #include <partita/io/detail/file_agreement.hpp>
 #include <partita/io/detail/posix_file.hpp>
 #include <string>
@@ -19,23 +20,13 @@ class common_file {
   const std::string& path() const { return path_; }  ///< the name of the file
   const posix_file& file() const { return file_; }   ///< the file as this worker opened it
   /// Opens the file on this worker, unless it is open already. Returns 0 or an errno.
-  int open() {
-    if (file_.is_open()) return 0;
-    const int error = file_.open(path_, O_RDONLY);
-    if (error == 0 && call_.is_leader()) version_on_leader_ = fingerprint();
-    return error;
-  }
+  PARTITA_DECL int open();
   /// Sends the fingerprint of the leader's file to all workers. Collective.
   void agree_on_version() { version_on_leader_ = call_.broadcast_from_leader(version_on_leader_)[0]; }
   /// Whether all workers that opened the file opened the same file as the leader, and no process has written to it
   /// since. If a worker passes an error and its file is the leader's, unchanged, all workers throw the error.
   /// Collective.
-  bool is_same_on_all(const file_error& mine) const {
-    const bool same = !file_.is_open() || fingerprint() == version_on_leader_;
-    if (call_.is_true_on_all(same && mine.empty())) return true;
-    call_.throw_together(same ? mine : file_error{});
-    return false;
-  }
+  PARTITA_DECL bool is_same_on_all(const file_error& mine) const;
 
  private:
   std::uint64_t fingerprint() const { return file_.fingerprint(); }  ///< the fingerprint of this worker's file
@@ -63,3 +54,7 @@ auto read_unchanged_file(const file_call& call, const std::string& path, Read re
 }
 
 }  // namespace partita::detail
+
+#ifndef PARTITA_CORE
+#include <partita/io/detail/impl/common_file.ipp>
+#endif

@@ -8,7 +8,6 @@
 #include <partita/comm/element.hpp>
 #include <partita/kernel/detail/target.hpp>
 #include <type_traits>
-#include <utility>
 
 namespace partita::detail {
 

@@ -11,7 +11,6 @@
 #include <partita/kernel/detail/requirements.hpp>
 #include <partita/rule/kernel_dimensions.hpp>
 #include <type_traits>
-#include <utility>
 
 namespace partita::detail {
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <complex>
 #include <cstddef>
 #include <memory>
 #include <optional>

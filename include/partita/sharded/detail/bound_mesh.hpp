@@ -72,7 +72,8 @@ class bound_mesh {
              std::uint64_t parameters = 0, const local_error& failure = {}) {
     hasher number(fingerprint_);
     number.mix(call).mix(type_number<T>()).mix(fingerprint_of(from)).mix(fingerprint_of(to)).mix(extents);
-    agree_if_checked(*world_.state(), number.mix(parameters).value(), failure, [&] {
+    number.mix(parameters);
+    agree_if_checked(*world_.state(), number.value(), failure, [&] {
       text all("partita::");
       all << call << " from " << from;
       if (!from.same_layout(to)) all << " to " << to;

@@ -13,7 +13,7 @@ namespace partita::detail {
 /// After sort() the boxes are in the memory order of the source.
 class push_list {
  public:
-  explicit push_list(std::size_t rank) : rank_(rank) {}
+  PARTITA_DECL explicit push_list(std::size_t rank);
 
   /// Adds a box to the list. `offset` is the box's place in the receiver's block, in bytes; `strides` are the strides
   /// of the receiver's block, in the order of this worker's dimensions.

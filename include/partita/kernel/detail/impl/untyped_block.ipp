@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <partita/kernel/detail/untyped_block.hpp>
+#include <span>
 
 namespace partita::detail {
 
@@ -14,9 +15,7 @@ PARTITA_DEF std::size_t element_count_of_shape(const block_shape& shape, std::si
 }
 
 PARTITA_DEF text shape_text(const block_shape& shape, std::size_t rank) {
-  text all("[");
-  for (std::size_t d = 0; d < rank; ++d) all << (d == 0 ? "" : ", ") << shape[d];
-  return all << "]";
+  return text() << std::span(shape).first(rank);
 }
 
 PARTITA_DEF bool untyped_block::is_dense() const {

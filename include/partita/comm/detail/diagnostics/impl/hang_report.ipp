@@ -25,7 +25,7 @@ PARTITA_DEF hang_report::hang_report(std::size_t id, std::size_t size, MPI_Comm 
   own_slot_->worker = static_cast<std::uint64_t>(among_all);
   call_log::install_handlers();
   trace::begin();
-  fingerprint_ = 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1);
+  fingerprint_ = 0x776f726c64ULL + 0x9e3779b97f4a7c15ULL * (size + 1);  // of making a world of this size
   own_slot_->note(0, 0, fingerprint_, [&] { return text("partita::world(communicator) of ") << size_ << " workers"; });
 }
 

@@ -5,6 +5,8 @@
 
 namespace partita::detail {
 
+PARTITA_DEF push_list::push_list(std::size_t rank) : rank_(rank) {}
+
 PARTITA_DEF void push_list::add(std::size_t place, const listed_box& b, std::ptrdiff_t offset,
                                 const std::ptrdiff_t* strides) {
   boxes_.push_back({place, b.staging_offset, offset, shapes_and_starts_.size(), strides_.size()});
