@@ -4,7 +4,6 @@
 #include <cstring>
 #include <functional>
 #include <partita/kernel/detail/untyped_block.hpp>
-#include <span>
 
 namespace partita::detail {
 
@@ -15,7 +14,9 @@ PARTITA_DEF std::size_t element_count_of_shape(const block_shape& shape, std::si
 }
 
 PARTITA_DEF text shape_text(const block_shape& shape, std::size_t rank) {
-  return text() << std::span(shape).first(rank);
+  text all("[");
+  for (std::size_t d = 0; d < rank; ++d) all << (d == 0 ? "" : ", ") << shape[d];
+  return all << "]";
 }
 
 PARTITA_DEF bool untyped_block::is_dense() const {
