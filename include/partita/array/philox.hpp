@@ -22,7 +22,8 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
 /// equal on all workers.
 class random_words {
  public:
-  constexpr random_words(std::uint64_t seed, std::uint64_t step)  ///< the stream of this seed and this step
+  /// The random numbers of this seed and this step.
+  constexpr random_words(std::uint64_t seed, std::uint64_t step)
       : philox_key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)}, step_(step) {}
 
   constexpr std::uint32_t operator[](std::uint64_t k) {

@@ -15,7 +15,8 @@ namespace detail {
 template <class Graph>
 class program_listing {
  public:
-  explicit program_listing(const completion_of<Graph>& done)  ///< makes all rows and arcs of the drawing
+  /// Makes all rows and arcs of the drawing.
+  explicit program_listing(const completion_of<Graph>& done)
       : completion_(done), graph_(*done.program), value_rows_(graph_.values(), 0), has_reader_(graph_.values(), 0) {
     for (std::size_t o = 0; o < graph_.operations(); ++o)
       for (std::size_t i = 0; i < graph_.operation(o).operands; ++i)

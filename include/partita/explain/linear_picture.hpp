@@ -16,8 +16,9 @@ struct linear_picture {
   grid<Y> p_y;  ///< the partition of y
   grid<W> p_w;  ///< the partition of the weights
 
+  /// Draws a linear layer from the partitions of x, of y and of the weights.
   template <class P, class Q, class R>
-  linear_picture(const P& x, const Q& y, const R& w)  ///< the partitions of x, y and the weights
+  linear_picture(const P& x, const Q& y, const R& w)
       : p_x(detail::worker_grid(x)), p_y(detail::worker_grid(y)), p_w(detail::worker_grid(w)) {
     static_assert(W::rank() == 2, "partita::linear_picture(p_x, p_y, p_w): requires p_w = f_out x f_in, of rank 2");
     const auto verdict = judge_linear(p_x.shape(), p_y.shape(), p_w.shape());

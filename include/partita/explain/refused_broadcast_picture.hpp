@@ -16,8 +16,9 @@ struct refused_picture {
   bool is_x_transposed = false, is_y_transposed = false;  ///< whether the call reverses p_x, or p_y
   worker_broadcast_verdict verdict{};                     ///< the rule that is violated, and where
 
+  /// Draws the refused call of the kernel `name` from partition x to partition y.
   template <class P, class Q, class... Policies>
-  refused_picture(const char* name, const P& x, const Q& y, Policies...)  ///< `name` is the kernel's
+  refused_picture(const char* name, const P& x, const Q& y, Policies...)
       : p_x(worker_grid(x)),
         p_y(worker_grid(y)),
         is_x_transposed(has_policy<transpose_src_t, Policies...>),

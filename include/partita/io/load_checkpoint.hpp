@@ -22,7 +22,8 @@ namespace partita {
 /// A checkpoint whose manifest was verified. A tensor is read from its file when `load` is called.
 class checkpoint {
  public:
-  checkpoint(world everyone, std::string path, manifest manifest_contents)  ///< `path` is the folder of the step
+  /// For the verified manifest of the step whose folder is `path`; reads no tensor yet.
+  checkpoint(world everyone, std::string path, manifest manifest_contents)
       : everyone_(std::move(everyone)),
         path_(std::move(path)),
         manifest_(std::move(manifest_contents)),

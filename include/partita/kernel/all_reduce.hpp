@@ -65,7 +65,8 @@ class all_reduce
     static_assert(detail::are_distinct_dimensions<D...>,
                   "partita::all_reduce(p, dimensions<...>, reduction): requires each dimension once");
   }
-  static detail::collective_movement make_movement(const partition<Extents>& p,  ///< reduces where kept[d] is false
+  /// Plans a reduction along each dimension d for which kept[d] is false.
+  static detail::collective_movement make_movement(const partition<Extents>& p,
                                                    const std::array<bool, Extents::rank()>& kept) {
     return detail::make_sum_movement(p, kept, "partita::all_reduce", detail::reduction_call_text<Reduction>(),
                                      detail::mixed(detail::type_number<Reduction>(), sizeof...(Policies)));

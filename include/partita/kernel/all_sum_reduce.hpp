@@ -82,7 +82,8 @@ class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, 
   all_sum_reduce(const partition<Extents>& p, const std::array<bool, Extents::rank()>& kept)
       : base(make_movement(p, kept)) {}
 
-  static detail::collective_movement make_movement(const partition<Extents>& p,  ///< sums where kept[d] is false
+  /// Plans a sum along each dimension d for which kept[d] is false.
+  static detail::collective_movement make_movement(const partition<Extents>& p,
                                                    const std::array<bool, Extents::rank()>& kept) {
     return detail::make_sum_movement(p, kept, "partita::all_sum_reduce", "", 17 + sizeof...(Policies));
   }

@@ -33,7 +33,8 @@ class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repar
                 "extents of 1");
 
  public:
-  all_to_all(const partition<Src>& p_from, const partition<Dst>& p_to)  ///< moves no data yet
+  /// Moves no data yet.
+  all_to_all(const partition<Src>& p_from, const partition<Dst>& p_to)
       : base({"partita::all_to_all(p_from, p_to)", detail::erase_extents<rank>(p_from),
               detail::erase_extents<rank>(p_to)}) {
     detail::expect_one_world(p_from, p_to, "partita::all_to_all");

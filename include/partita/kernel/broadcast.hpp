@@ -82,7 +82,8 @@ class broadcast : public detail::broadcast_checks<Policies...>,
       "extent of p_y; pass transpose_src or transpose_dest to reverse a partition, or reshape() one of them");
 
  public:
-  broadcast(const partition<Src>& p_x, const partition<Dst>& p_y, Policies...)  ///< moves no data yet
+  /// Moves no data yet.
+  broadcast(const partition<Src>& p_x, const partition<Dst>& p_y, Policies...)
       : detail::collective_kernel<broadcast>(
             detail::make_collective_movement(p_x, p_y,
                                              {.name = "partita::broadcast",

@@ -20,7 +20,8 @@ class composition {
  public:
   static constexpr bool is_linear = (detail::may_be_linear<Operators> && ...);  ///< whether this has an adjoint
 
-  explicit composition(Operators... operators)  ///< in the order in which they are applied
+  /// Keeps the operators, which are given in the order in which a call applies them.
+  explicit composition(Operators... operators)
       : parts_(std::make_shared<parts>(std::tuple<Operators...>(std::move(operators)...))) {}
 
   template <class X>

@@ -159,7 +159,8 @@ class fourier_operator {
  private:
   using engine = detail::fourier_engine<Rank>;  ///< the layouts, the moves between them, and the cached plans
 
-  static detail::fourier_definition<Rank> make_definition(const dynamic_partition<Rank>& p_x,  ///< for the engine
+  /// Describes the transform for the engine.
+  static detail::fourier_definition<Rank> make_definition(const dynamic_partition<Rank>& p_x,
                                                           const std::optional<dynamic_partition<Rank>>& p_y,
                                                           [[maybe_unused]] Kind kind, const fourier_options& options) {
     detail::fourier_definition<Rank> d{p_x, p_y, shape_list{D...}, {}, {}, options};
@@ -237,8 +238,9 @@ class fourier_operator {
     const auto& s = valid_engine().agree(call, detail::local_error(error_message));
     return detail::fourier_run<In, Out, Rank, N>(engine_, s, Forward, x, outputs);
   }
+  /// Completes a blocking call.
   template <bool Forward, class... X>
-  auto complete_call(const std::tuple<const X&...>& x, const output_views<Forward, X...>& outputs,  ///< a blocking call
+  auto complete_call(const std::tuple<const X&...>& x, const output_views<Forward, X...>& outputs,
                      const text& error_message) const {
     using In = element_of<first_field_type<X...>>;  ///< the elements of the arguments
     constexpr std::size_t N = sizeof...(X);

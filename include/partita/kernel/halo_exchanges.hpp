@@ -26,7 +26,8 @@ class halo_exchanges {
   static_assert(field_count > 0, "partita::halo_exchanges(h...): requires at least one halo_exchange");
 
  public:
-  explicit halo_exchanges(const halo_exchange<Extents>&... exchanges)  ///< one for each field, in order
+  /// Joins one halo exchange for each field, in the order of the fields of a call.
+  explicit halo_exchanges(const halo_exchange<Extents>&... exchanges)
       : movement_(typename movement::planner_type(exchanges.planner()...)) {}
 
   /// Returns this worker's blocks with their ghosts as a tuple, in the order of the fields.

@@ -49,9 +49,10 @@ class reduce {
 template <class Extents, class Reduction>
 class all_reduce : public detail::sequential_reduction<Extents, Reduction> {
  public:
+  /// Reduces along `named`; p is a grid or a partition.
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
-  all_reduce(const P& p, Dimensions named, partita::detail::reduction_argument<Reduction>)  ///< p: grid or partition
+  all_reduce(const P& p, Dimensions named, partita::detail::reduction_argument<Reduction>)
       : detail::sequential_reduction<Extents, Reduction>(detail::as_grid(p), kept_dimensions<Extents::rank()>(named),
                                                          "all_reduce") {}
 

@@ -34,8 +34,9 @@ class broadcast {
                 "opposite direction");
 
  public:
+  /// p_x and p_y are grids, or partitions of a world.
   template <class P, class Q>
-  broadcast(const P& p_x, const Q& p_y, Policies...)  ///< grids, or partitions of a world
+  broadcast(const P& p_x, const Q& p_y, Policies...)
       : groups_(detail::as_grid(p_x), detail::as_grid(p_y), has_policy<transpose_src_t, Policies...>,
                 has_policy<transpose_dest_t, Policies...>, false, !has_policy<discard_batch_t, Policies...>) {}
 
@@ -65,8 +66,9 @@ class sum_reduce {
                 "opposite direction");
 
  public:
+  /// p_x and p_y are grids, or partitions of a world.
   template <class P, class Q>
-  sum_reduce(const P& p_x, const Q& p_y, Policies...)  ///< grids, or partitions of a world
+  sum_reduce(const P& p_x, const Q& p_y, Policies...)
       : groups_(detail::as_grid(p_y), detail::as_grid(p_x), has_policy<transpose_dest_t, Policies...>,
                 has_policy<transpose_src_t, Policies...>, true, !has_policy<discard_batch_t, Policies...>) {}
 
@@ -118,8 +120,9 @@ class repartition {
                 "cut for each dimension, strategy and messages, each at most once");
 
  public:
+  /// p_x and p_y are grids, or partitions of a world.
   template <class P, class Q>
-  repartition(const P& p_x, const Q& p_y, Policies... policies)  ///< grids, or partitions of a world
+  repartition(const P& p_x, const Q& p_y, Policies... policies)
       : p_x_(detail::as_grid(p_x)), p_y_(detail::as_grid(p_y)), cuts_(p_x_.shape(), p_y_.shape(), policies...) {}
 
   template <ranked_array X>
@@ -199,9 +202,10 @@ all_to_all(const P&, const Q&) -> all_to_all<typename P::extents_type, typename 
 template <class Extents>
 class all_gather {
  public:
+  /// Gathers along `named`; p is a grid or a partition.
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
-  all_gather(const P& p, Dimensions named)  ///< gathers along `named`; p is a grid or a partition
+  all_gather(const P& p, Dimensions named)
       : parts_(detail::as_grid(p), kept_dimensions<Extents::rank()>(named), "all_gather") {}
 
   template <ranked_array X>
@@ -223,9 +227,10 @@ class all_gather {
 template <class Extents>
 class reduce_scatter {
  public:
+  /// Sums and scatters along `named`; p is a grid or a partition.
   template <class P, class Dimensions>
     requires requires(Dimensions named) { kept_dimensions<Extents::rank()>(named); }
-  reduce_scatter(const P& p, Dimensions named)  ///< sums and scatters along `named`; p is a grid or a partition
+  reduce_scatter(const P& p, Dimensions named)
       : parts_(detail::as_grid(p), kept_dimensions<Extents::rank()>(named), "reduce_scatter") {}
 
   template <ranked_array X>
@@ -247,9 +252,10 @@ class halo_exchange {
   static constexpr std::size_t rank = Extents::rank();  ///< the number of dimensions of the tensor
 
  public:
+  /// Makes the exchange of a tensor on p, a grid or a partition; `outside` is the function of boundary::function.
   template <class P>
   halo_exchange(const P& p, const halo_widths<P::rank()>& widths, const halo_boundaries<P::rank()>& beyond,
-                partita::detail::outside_function<P::rank()> outside = {})  ///< for boundary::function
+                partita::detail::outside_function<P::rank()> outside = {})
       : grid_(detail::as_grid(p)), widths_(widths), boundaries_(beyond), outside_function_(std::move(outside)) {}
   /// Fallback: numbers without names, `{2, 1}`, may mean two sides or two dimensions, and do not compile.
   template <class P, class W, class... A>

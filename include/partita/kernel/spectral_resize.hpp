@@ -37,9 +37,10 @@ class spectral_resize : public detail::box_kernel<spectral_resize<Rank>, detail:
   static constexpr const char* name = "partita::spectral_resize(p_x, p_y, before, after)";  ///< for error messages
 
  public:
+  /// From an array of extents `before` to one of extents `after`; dimension D holds half of a spectrum.
   template <class P, class Q, std::size_t... N, std::size_t... M, std::size_t... D>
   spectral_resize(const partition<P>& p_x, const partition<Q>& p_y, const extents<N...>& before,
-                  const extents<M...>& after, dimensions_t<D...> = {})  ///< D has half of a spectrum
+                  const extents<M...>& after, dimensions_t<D...> = {})
       : base(make_planner<P, Q, sizeof...(N), sizeof...(M), D...>(p_x, p_y, before.array(), after.array())) {}
 
   /// The plan of this worker: what it sends, keeps and receives. Cost: no communication.

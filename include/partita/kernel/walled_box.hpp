@@ -57,8 +57,9 @@ struct walled_box {
 template <std::size_t Rank>
 class walled_operator {
  public:
+  /// Multiplies the coefficient of the wave with index i by factor(i).
   template <class P, class Factor>
-  walled_operator(const partition<P>& p, const walled_box<Rank>& box, Factor factor)  ///< factor(i): of the wave at i
+  walled_operator(const partition<P>& p, const walled_box<Rank>& box, Factor factor)
       : p_(detail::partition_of_box<Rank>(p)),
         points_(box.points),
         transform_(p_, std::nullopt, transforms_of_walls(box, std::make_index_sequence<Rank>()),

@@ -58,7 +58,8 @@ class window_exchange_planner {
   using structure = window_structure<rank>;                       ///< a cached plan
   using shape_type = std::array<std::size_t, rank>;               ///< the extents of a block or a window
 
-  explicit window_exchange_planner(Windows windows)  ///< of a kernel; a layer names its calls
+  /// For the windows of a kernel, or of a layer, which names its calls.
+  explicit window_exchange_planner(Windows windows)
       : windows_(std::move(windows)), name_(windows_.name()), required_call_("the kernel on x") {}
   /// `name` begins the calls of the kernel in error messages, `required_call` is the call that a program has to make
   /// before the adjoint.

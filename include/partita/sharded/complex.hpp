@@ -190,9 +190,10 @@ template <class X>
 auto abs(X&& z) {  ///< the absolute value of each element; see real
   return detail::real_function_call<element_functions::absolute_value>(z);
 }
+/// The angle of each element in (-pi, pi]; see real.
 template <class X>
   requires detail::any_tensor<X>
-auto angle(X&& z) {  ///< the angle of each element in (-pi, pi]; see real
+auto angle(X&& z) {
   static_assert(detail::complex_tensor<X>, "partita::angle(z): requires complex elements; to_complex(x) makes them");
   if constexpr (detail::complex_tensor<X>) return detail::real_function_call<element_functions::angle_of>(z);
   else return detail::rejected_call{};

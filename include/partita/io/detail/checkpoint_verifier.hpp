@@ -21,7 +21,8 @@ namespace partita::detail {
 /// the contributions of all workers is the checksum of the slab. The pieces must be added in the order of the file.
 class checksum_contributions {
  public:
-  checksum_contributions(std::size_t file_bytes, std::size_t slab_bytes)  ///< the sizes of the file and of a slab
+  /// For a file of file_bytes that is read in slabs of slab_bytes.
+  checksum_contributions(std::size_t file_bytes, std::size_t slab_bytes)
       : file_bytes_(file_bytes), slab_bytes_(slab_bytes), contributions_((file_bytes + slab_bytes - 1) / slab_bytes) {}
 
   /// Adds a piece: the n bytes of the file from offset `at` on.

@@ -26,7 +26,8 @@ class pipeline_clock {
  public:
   static constexpr double unknown_end_time = -1;  ///< of tasks that have not ended
 
-  pipeline_clock(const pipeline_shape& shape, double moving)  ///< moving: seconds of a transfer between groups
+  /// `moving` is the time of a transfer between groups in seconds.
+  pipeline_clock(const pipeline_shape& shape, double moving)
       : shape_(shape), transfer_seconds_(moving), end_times_(shape.task_count(), unknown_end_time) {}
 
   double& end_time(const pipeline_task& one) { return end_times_[shape_.number(one)]; }  ///< to be set when it ends

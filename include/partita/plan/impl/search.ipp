@@ -18,7 +18,8 @@ namespace detail {
 template <class Graph>
 class searcher {
  public:
-  searcher(const Graph& g, std::size_t memory, const search_options& how)  ///< memory: bytes of each worker
+  /// `memory` is what each worker has, in bytes.
+  searcher(const Graph& g, std::size_t memory, const search_options& how)
       : g_(g), memory_limit_(memory), options_(how), space_(g), judge_(g, how.model, how.by, memory, how.schedule) {
     input_groups_ = space_.groups;
     for (const auto& group : space_.groups)

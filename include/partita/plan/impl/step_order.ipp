@@ -14,7 +14,8 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     std::vector<std::size_t> input_counts;  ///< the number of steps that each step waits for
     std::vector<std::vector<std::size_t>> dependent_steps, joint_steps;  ///< that wait for each step; joined with it
 
-    step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)  ///< of [first, end)
+    /// Of the steps with indices in [first, end).
+    step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)
         : input_counts(end - first, 0), dependent_steps(end - first), joint_steps(end - first) {
       struct block {                               ///< the steps so far that use a block
         std::size_t set_by = ~std::size_t{0};      ///< the last step that set the block
