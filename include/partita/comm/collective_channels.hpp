@@ -26,8 +26,8 @@ namespace partita::detail {
 /// to construct.
 class collective_channels {
  public:
-  /// The size in bytes of the largest block that is copied through a slot in shared memory; members read a larger block
-  /// in place or in chunks.
+  /// The size in bytes of the largest block that is copied as a whole through a slot in shared memory; members read a
+  /// larger block in place or in chunks.
   static constexpr std::size_t max_copied_bytes = group_page::slot_bytes;
 
   PARTITA_DECL collective_channels(MPI_Comm everyone, group_plan plan,

@@ -24,7 +24,8 @@ struct block_sum {
 };
 
 /// The members of one group on one channel, the root first. All members make the same calls with the same number of
-/// bytes. A call that returns false returns false on all members and moves nothing; then the blocks travel by messages.
+/// bytes. A call that returns false does so on all members, and moves no block; the caller then sends the blocks by
+/// messages.
 class group_transport {
  public:
   virtual ~group_transport() = default;
@@ -38,8 +39,9 @@ class group_transport {
   /// Waits at the root until all members have read its block x, which may change then. Returns false, without
   /// waiting, if the block must be sent by messages.
   virtual bool finish_spread(std::size_t bytes) = 0;
-  /// Makes the call start_spread before any worker has agreed to it; no member reads x before all have agreed. Returns
-  /// false, and does not make the call, if the root would have to wait. roll_back undoes the call if all do not agree.
+  /// Calls start_spread before the workers have agreed on the broadcast; no member reads x before all have agreed.
+  /// Returns false, and starts nothing, if the root would have to wait. If the agreement fails, roll_back() undoes the
+  /// start.
   virtual bool show_block_early(const char*, std::size_t) { return false; }
   virtual void roll_back() {}  ///< Undoes show_block_early().
 

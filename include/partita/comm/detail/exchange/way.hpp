@@ -56,7 +56,7 @@ class box_transport {
   /// another transport. The two workers of a pair may get different results of follow().
   virtual bool follow(lowered_plan&) { return false; }
   virtual exchange_traffic counts() const = 0;  ///< The traffic of this worker in one exchange.
-  /// Whether other workers cannot finish a started exchange before this worker does more for it: this worker forwards
+  /// Whether other workers may need further calls by this worker to finish a started exchange: this worker forwards
   /// data of others, or the boxes of a pair move in more pieces than there is room for.
   virtual bool is_needed() const { return false; }
 };

@@ -12,8 +12,7 @@
 
 namespace partita::detail {
 
-/// Messages of blocks of one element kind between the workers of a world. The messages carry the MPI tag `message_tag`,
-/// which no other messages of the world use.
+/// Messages of blocks of one element kind between the workers of a world. All messages carry the MPI tag `message_tag`.
 class element_messages {
  public:
   element_messages(const world_state& world, const element_kind& of, tag message_tag, traffic& count,
@@ -46,8 +45,8 @@ class element_messages {
                                  std::size_t n) const;
 
   /// Reduces blocks to the root, in the order of a binomial tree, which depends on the group alone. `own_block` is the
-  /// block of this member, or nullptr if the member contributes nothing. `into` is the buffer for partial results,
-  /// which the root and every member that combines need. `incoming(n)` returns a buffer for messages of n elements.
+  /// block of this member, or nullptr if the member contributes nothing. `into` is a buffer for partial results; the
+  /// root and every member that combines blocks need it. `incoming(n)` returns a buffer for messages of n elements.
   template <class Incoming>
   void collect(const worker_group& group, const element_operation& op, const char* own_block, char* into, std::size_t n,
                std::vector<const char*>& blocks, Incoming incoming) const {

@@ -40,7 +40,7 @@ class posted_messages {
   PARTITA_DECL void wait(std::size_t first, std::size_t last);
   /// Waits for all pending messages, so that the sent data may change.
   PARTITA_DECL void wait();
-  /// Ends messages that no receiver will take: waits 0.1 s for MPI to send them, and leaves the rest to MPI.
+  /// Ends messages that no receiver will take: waits at most 0.1 s until MPI has sent them, and leaves the rest to MPI.
   PARTITA_DECL void end_discarded_sends();
 
  private:

@@ -1,4 +1,4 @@
-// Unused address ranges; adjacent ranges are merged.
+// Unused address ranges; adjacent ranges are merged on request.
 #pragma once
 
 #include <cstddef>

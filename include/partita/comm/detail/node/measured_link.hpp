@@ -1,5 +1,6 @@
-// The measured cost of messages between nodes: once per job, the first workers of two nodes measure the cost, unless
-// the environment gives it. The measured cost changes the routes of messages, but never the results of calls.
+// The measured cost of messages between nodes: usually once per job, the first workers of the first two nodes measure
+// the cost, unless the environment gives it. The measured cost changes the routes of messages, but never the results of
+// calls.
 #pragma once
 
 #include <cstddef>

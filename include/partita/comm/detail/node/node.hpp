@@ -1,4 +1,4 @@
-// The workers that share memory with this worker: those of its node, real or simulated.
+// The workers that can share memory with this worker: those of its node, real or simulated.
 #pragma once
 
 #include <cstddef>
@@ -36,11 +36,12 @@ class node {
   /// mod 3.
   PARTITA_DECL static node& of(MPI_Comm everyone);
 
-  /// Returns the MPI tag for the messages of a new kernel. All workers call next_tag in the same order.
+  /// Returns the MPI tag for the messages of a new kernel; tags are reused after 30000 calls. All workers call next_tag
+  /// in the same order.
   int next_tag() { return 1000 + static_cast<int>(tag_count_++ % 30000); }
 
   /// Called after a call whose speculative messages were discarded: later speculative messages use other tags. All
-  /// workers call this function in the same order. When the tags that MPI guarantees are used up, nothing is sent
+  /// workers call this function in the same order. When the tags that MPI guarantees are used up, no message is sent
   /// speculatively any more.
   void next_round() { ++tag_round_; }
   /// The tag that speculative messages use now instead of `tag`.
@@ -71,7 +72,7 @@ class node {
   PARTITA_DECL std::vector<int> lowest_workers() const;
   /// The cost of messages to other nodes; the same on all workers.
   const measured_link& link() const { return link_; }
-  /// The arena of this node's workers for each limit of bytes per worker.
+  /// The arenas of this node's workers that were made so far, one for each limit of bytes per worker.
   std::vector<std::pair<std::size_t, arena*>>& arenas_by_limit() const { return arenas_by_limit_; }
   /// The channels for joint messages, which all kernels of the communicator share; null until they are made.
   std::shared_ptr<joint_channels>& joint() const { return joint_channels_; }

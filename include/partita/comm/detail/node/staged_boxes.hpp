@@ -29,7 +29,7 @@ class staged_boxes {
   staged_boxes& operator=(staged_boxes&&) = delete;
   PARTITA_INLINE ~staged_boxes();
 
-  // Calls of the sender.
+  // Functions that the sender calls.
 
   /// Makes the buffers and returns the offset at which the receiver finds them, or `none` if there is no memory.
   PARTITA_DECL std::uint64_t make_buffers(arena& memory, std::size_t bytes);
@@ -38,7 +38,7 @@ class staged_boxes {
   /// Takes the signal back, before the receiver can have read it.
   void unmark_packed(std::uint64_t exchange) { header_->packed.post(exchange - 1); }
 
-  // Calls of the receiver.
+  // Functions that the receiver calls.
 
   /// Uses the buffers that the sender has made at this address.
   void attach(void* block, std::size_t bytes) {

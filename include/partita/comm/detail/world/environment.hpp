@@ -1,5 +1,5 @@
-// Parses the environment variables of the library. Any text of a variable gives a valid value: the default or the
-// nearest valid value.
+// Parses the environment variables of the library. No text of a variable is an error: an invalid text gives the default
+// or the nearest valid value.
 #pragma once
 
 #include <cstddef>

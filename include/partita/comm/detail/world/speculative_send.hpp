@@ -1,4 +1,5 @@
-// Sends that start before all workers have agreed on the call, and that are discarded if the agreement fails.
+// Sends that start before all workers have agreed on the call; they are discarded if the agreement fails or gives no
+// common choice.
 #pragma once
 
 #include <cstdint>
