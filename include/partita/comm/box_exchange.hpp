@@ -21,8 +21,8 @@ namespace partita::detail {
 class box_exchange {
  public:
   /// Each box travels by the first channel in `ways` that carries elements of this kind and reaches the other worker;
-  /// if there is none, by the last channel. `memory` provides the staging area for boxes that are to be added. The
-  /// channels `ways` and the arena `memory` must outlive the exchange.
+  /// if there is none, by the last channel. `memory` provides the memory for boxes that are to be added. The channels
+  /// `ways` and the arena `memory` must outlive the exchange.
   PARTITA_DECL box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan, const element_kind& kind,
                             bool oversubscribed);
   box_exchange(const box_exchange&) = delete;
@@ -54,16 +54,13 @@ class box_exchange {
   /// Whether other workers may need this worker's calls of advance() and finish() to complete an exchange that has
   /// started: this worker has data, or room for data, for which they wait.
   PARTITA_DECL bool is_needed() const;
-  /// What this worker sends in one exchange: the number of messages, the bytes in messages, and the bytes through
-  /// shared memory.
+  /// What this worker sends in one exchange: messages, bytes in messages, and bytes through shared memory.
   PARTITA_DECL exchange_traffic counts() const;
 
   /// Starts an exchange. Strides count elements, in the order of the dimensions of x. If y is dense and in the
-  /// channel's arena, senders of the same node can write into it directly; any other y is filled by way of a buffer or
-  /// by messages.
+  /// channel's arena, senders of the same node can write into y; other boxes come through buffers or messages.
   PARTITA_DECL void start(const void* x, const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides);
-  /// The first half of a start: announces to the other workers where y is, without waiting, so that a sender that is
-  /// ready early need not wait.
+  /// The first half of a start: announces the address of y to the workers that send to it, without waiting.
   PARTITA_DECL void post_receive(void* y, const std::ptrdiff_t* y_strides);
   /// Whether a start may begin before the workers have agreed on the call. An early start calls start_speculatively()
   /// instead of post_receive(); if the agreement fails, roll_back() undoes start_speculatively().
@@ -79,8 +76,7 @@ class box_exchange {
   PARTITA_DECL void roll_back();  ///< Undoes an early start, because the workers did not agree on the call.
   /// Advances all pending transfers without waiting. Returns true if this worker has completed its part.
   PARTITA_DECL bool advance();
-  /// Waits until this worker has nothing left to do, and calls `overlapped_work` between two attempts. The caller must
-  /// call finish() next.
+  /// Waits until this worker has done its part, and meanwhile calls `overlapped_work` repeatedly. Then call finish().
   template <class F>
   void wait(F overlapped_work) {
     for (backoff p(oversubscribed_); !advance(); p.pause()) overlapped_work();
@@ -100,8 +96,7 @@ class box_exchange {
   /// Notes a traced call, and allocates the memory of an exchange that adds boxes: a staging area, and a block for the
   /// sums if a second exchange reads them. All other exchanges test one flag instead of calling this function.
   PARTITA_DECL [[gnu::noinline]] void start_extra_work();
-  /// Adds the received boxes, executes the second exchange, if there is one, releases the memory, and adds the traffic
-  /// to the trace.
+  /// Adds the received boxes, executes the second exchange, if any, releases the memory, and traces the traffic.
   PARTITA_DECL [[gnu::noinline]] void finish_extra_work();
   /// Assigns to each received box a place in the staging area. The boxes from one worker are contiguous, and the boxes
   /// of each worker start at a multiple of 128 bytes, because a channel announces addresses in units of 128 bytes.

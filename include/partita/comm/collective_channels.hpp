@@ -1,5 +1,5 @@
 // How the members of each group of a collective operation reach each other: by the first channel that reaches all of
-// them; if no channel does, through shared memory inside a node and by messages between nodes.
+// them; if no channel does, usually through shared memory inside a node, and by messages between nodes.
 //
 // A group consists of one subgroup for each node, and the group of the first members (leaders) of all subgroups. If one
 // channel reaches all members, the group has no leaders' group; if each member is on its own node, it has no subgroups.
@@ -22,8 +22,7 @@
 
 namespace partita::detail {
 
-/// The channels of one worker, one for each group of its plan, and the memory in which results are stored. Collective
-/// to construct.
+/// The channels of one worker, one for each group of its plan, and the memory of the results. Collective to construct.
 class collective_channels {
  public:
   /// The size in bytes of the largest block that is copied as a whole through a slot in shared memory; members read a
@@ -55,8 +54,7 @@ class collective_channels {
   void note_pending_operation() {
     if (trace::is_on()) traced_call_ = trace::current_call();
   }
-  /// Adds the traffic to the current call in the trace or, with `later`, to the call that note_pending_operation()
-  /// noted.
+  /// Adds the traffic to the current call in the trace or, with `later`, to that of note_pending_operation().
   PARTITA_DECL void add_traffic_to_trace(bool later);
   /// Whether a call has work beyond the transfers in groups: this worker is in no group and may have to copy its own
   /// block, or calls are traced.

@@ -1,5 +1,4 @@
-// Plans which bytes of a file each owner (a worker that writes the file) holds and writes. No two owners write to one
-// page.
+// Plans which bytes of a file each owner (a worker that writes it) holds and writes. No two owners write to one page.
 #pragma once
 
 #include <array>

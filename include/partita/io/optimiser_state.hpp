@@ -94,7 +94,7 @@ class flat_state {
     if constexpr (real_part<T>::count == 1) return static_cast<double>(x);
     else return static_cast<double>(x.real());
   }
-  /// The range of the numbers in the file that a worker has.
+  /// The range of the numbers in the file that a worker writes or reads.
   interval part(std::size_t worker) const { return balanced_part(file_numbers_, everyone_.size(), worker); }
   /// The index, in this worker's part, of the first number of the visited state; `flat` is that of for_each_state.
   std::size_t index_in_part(const std::vector<worker_box>& flat) const {

@@ -171,7 +171,7 @@ text describe_difference(const checkpoint& from, const All& all, std::size_t cou
 }
 
 #ifdef PARTITA_CORE
-// Saving and loading are compiled once for float and double, for all ranks that call_with_rank supports.
+// Saving and loading are compiled once for float and once for double, for all ranks that call_with_rank supports.
 #define PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, R)                                   \
   EXTERN template sharded_tensor<T> load_in_layout<R, T>(const checkpoint&, const std::string&, \
                                                          const sharded_tensor<T>&);             \

@@ -1,5 +1,5 @@
-// The file that a save replaces. The file is found through symbolic links, and the new file gets the old file's owner
-// and mode.
+// The file that a save replaces. The file is found through symbolic links. The new file gets the old file's mode and,
+// if this process may set it, its owner.
 #pragma once
 
 #include <sys/stat.h>

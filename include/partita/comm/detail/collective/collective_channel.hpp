@@ -1,5 +1,5 @@
-// How one worker reaches the other members of one group: by a channel that reaches all of them, or through shared
-// memory inside a node and by messages between nodes.
+// How one worker reaches the other members of one group: by a channel that reaches all of them, or usually through
+// shared memory inside a node, and by messages between nodes.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ struct collective_channel {
 
   /// Speculative: the root of a broadcast sends its block to other nodes before all workers agree on the call.
   PARTITA_DECL void send_block_early(const element_messages& group_messages, const group_blocks& b);
-  /// Speculative: the root of a broadcast on one node shows its block to the others before any agreement.
+  /// Speculative: the root of a broadcast on one node shows its block, if it is small, before any agreement.
   PARTITA_DECL void show_block_early(const element_messages& group_messages, const group_blocks& b);
   /// Speculative: when all workers of this node agree, but other nodes have not answered yet, the members add up their
   /// blocks, which must fit into slots, and their leader sends the sum to other nodes, unless it must first combine
@@ -133,13 +133,11 @@ struct collective_channel {
   /// Copies the leader's elements x to y on all members of this node.
   PARTITA_DECL void broadcast_on_node(const element_messages& group_messages, const group_blocks& b,
                                       bool has_started_broadcast);
-  /// The sum of this node's blocks that send_node_sum_early() has computed; x, if this worker is the only member on its
-  /// node.
+  /// The sum of this node's blocks that send_node_sum_early() has computed; x, if no other member is on this node.
   const char* local_sum(const char* x) const {
     return node_members.members.size() == 1 ? x : reinterpret_cast<const char*>(early_node_sum.data());
   }
-  /// Finishes the part of a sum that this node's members compute through shared memory; returns false if they use
-  /// messages.
+  /// Finishes the part of a sum that this node computes through shared memory; returns false if it uses messages.
   PARTITA_DECL bool finish_sum_on_node(const element_messages& group_messages, const element_operation& op,
                                        const group_blocks& b);
   bool is_root() const { return is_leader && node_leaders.position == 0; }  ///< Whether this worker is the root.

@@ -1,5 +1,4 @@
-// The hang report: a line that a worker prints after a long wait, which says what the workers of its world on the same
-// machine are doing.
+// The hang report: a line that a worker prints after a long wait, with what the workers of its world on its machine do.
 //
 // A worker that computes for an hour looks the same as a worker that hangs. So a long wait is not an error: on each
 // machine the waiting worker with the lowest id prints the report, once for a wait. PARTITA_PATIENCE=seconds in the
@@ -93,8 +92,8 @@ class hang_report final : public wait_watcher {
     const bool has_failed = failed_call_ == call_count_ && call_count_ != 0;
     own_slot_->note_departure(world_number_, call_count_ - (has_failed ? 1 : 0));
   }
-  /// Stores the message of an error of this worker. The job ends with this message if the other workers never enter an
-  /// agreement in which they get the error.
+  /// Stores the message of an error of this worker. The job ends with this message if this worker then waits for 10 s
+  /// because the others enter no agreement in which they get the error.
   void set_final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
   void clear_final_message() { has_final_message_ = false; }  ///< Drops that message, which is not needed any more.
 

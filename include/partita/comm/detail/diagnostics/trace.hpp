@@ -34,8 +34,7 @@ class [[gnu::visibility("default")]] trace {
   static std::size_t current_call() { return current_call_; }
   /// Records the present time as the end of the current call; a later end_call() may record a later end.
   PARTITA_DECL [[gnu::noinline]] static void end_call();
-  /// Records the end of one exchange of the call with index `number`, and adds the messages and bytes of the exchange
-  /// to those of the call.
+  /// Records the end of an exchange of the call with index `number`, and adds its messages and bytes to the call.
   PARTITA_DECL [[gnu::noinline]] static void end_call(std::size_t number, std::size_t messages,
                                                       std::size_t bytes_by_message, std::size_t bytes_shared);
   /// Makes the next agreement part of the current call's record, if the workers agree on the same call again.

@@ -1,6 +1,6 @@
-// Moves boxes between nodes in joint messages. All senders of a message write their boxes into the staging area of the
-// message's owner on their node. The owner on the other node receives the message into its staging area, and writes the
-// boxes from there to their receivers.
+// Moves boxes between nodes in joint messages, which combine boxes of several workers. All senders of a message write
+// their boxes into the staging area of the message's owner on their node. The owner on the other node receives the
+// message into its staging area, and writes the boxes from there to their receivers.
 #pragma once
 
 #include <cstddef>

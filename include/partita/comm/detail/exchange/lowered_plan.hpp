@@ -46,8 +46,7 @@ struct lowered_plan {
   bool has_boxes() const { return !sends.empty() || !receives.empty() || !kept.empty(); }  ///< sent, received or kept
   PARTITA_DECL void clear_boxes();                    ///< Removes all sent, received and kept boxes.
   PARTITA_DECL lowered_plan make_empty_copy() const;  ///< Makes a copy of this plan that has no boxes.
-  /// Removes the boxes of this plan, and copies the properties of another plan but not its boxes; keeps the lists'
-  /// memory.
+  /// Removes the boxes of this plan, and copies the properties of another plan, without its boxes. Frees no memory.
   PARTITA_DECL void copy_properties(const lowered_plan& other);
 };
 

@@ -9,8 +9,7 @@
 
 namespace partita::detail {
 
-/// The traffic of one worker in one exchange: the number of messages, and the bytes sent by message and through shared
-/// memory.
+/// The traffic of one worker in one exchange: messages, and bytes sent by message and through shared memory.
 struct exchange_traffic {
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;  ///< what this worker sent in the exchange
 

@@ -72,8 +72,7 @@ struct message_list {
   }
 
  private:
-  /// Orders the messages: the first of each worker, then the second of each worker, …, so that no pair waits for
-  /// another.
+  /// Orders the messages: the first of each worker, then the second of each, …, so that no pair waits for another.
   PARTITA_DECL void interleave_workers();
 };
 

@@ -10,7 +10,8 @@
 
 namespace partita::detail {
 
-/// The traffic of one worker: messages and bytes that it sent, and bytes of its blocks that went through shared memory.
+/// The traffic of one worker: messages and bytes that it sent, and bytes of blocks that it passed or got in shared
+/// memory.
 struct traffic {
   /// the messages that were sent, the bytes in them, and the bytes that went through shared memory
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;

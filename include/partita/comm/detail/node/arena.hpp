@@ -27,13 +27,13 @@ namespace partita::detail {
 
 /// One worker's part of its node's shared memory, and access to the parts of the node's other workers.
 ///
-/// The memory is reserved once, collectively, and is far larger than needed: pages that are never touched cost nothing.
-/// Blocks are page-aligned, come from this worker's own part, and are released to lists by size, so that a loop that
-/// repeats the same calls soon neither allocates nor causes page faults. If spare and used memory together would exceed
-/// 1.5 times the peak use, spare blocks are first merged and reused; if no merged piece is large enough, the memory of
-/// all spare blocks is returned to the system. Where a node has no shared memory, or too little, blocks come from the
-/// heap: `is_in_own_part` reports where a block is, and nothing else changes for the caller. All threads of a process
-/// share an arena.
+/// The memory is reserved once, collectively, and is usually far larger than needed: pages that are never touched cost
+/// nothing. Blocks are page-aligned, come from this worker's own part, and are released to lists by size, so that a
+/// loop that repeats the same calls soon neither allocates nor causes page faults. If spare and used memory together
+/// would exceed 1.5 times the peak use, spare blocks are first merged and reused; if no merged piece is large enough,
+/// the memory of all spare blocks is returned to the system. Where a node has no shared memory, or too little, blocks
+/// come from the heap: `is_in_own_part` reports where a block is, and nothing else changes for the caller. All threads
+/// of a process share an arena.
 class arena {
  public:
   /// The arena of a node in which each worker gets at most `most` bytes; with 0, all blocks are on the heap. The node's

@@ -31,7 +31,7 @@ class node_channel {
  public:
   static constexpr std::size_t slot_count = 4;  ///< the number of slots of a ring
   /// Announced blocks start at multiples of this many bytes: the lower bits of the announced offset hold the number of
-  /// pages (at most 65) of a slot.
+  /// pages of a slot (at most 65; 127 for messages).
   static constexpr std::size_t alignment = 128;
 
   /// Makes the channel. Collective over the node. `tag` is the MPI tag of the channel's messages.
@@ -54,7 +54,7 @@ class node_channel {
   // Functions that a receiver calls.
 
   /// Announces to the sender `from` where its boxes go: into `block` if that is shared, else through a ring with slots
-  /// of about `wished_slot_bytes` bytes.
+  /// of about `wished_slot_bytes` bytes, or in messages.
   PARTITA_DECL announced_memory announce(std::size_t from, void* block, std::size_t wished_slot_bytes);
   /// Withdraws an announcement of a receiver, which the sender must not have read yet.
   PARTITA_DECL void roll_back(std::size_t from);

@@ -1,5 +1,4 @@
-// A flag with which one worker signals another worker of its node that something is ready: a counter in its own cache
-// line.
+// A flag by which one worker signals another of its node that something is ready: a counter in its own cache line.
 #pragma once
 
 #include <atomic>

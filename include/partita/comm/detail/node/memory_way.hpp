@@ -91,8 +91,7 @@ class memory_transport : public box_transport {
   /// Writes to the receivers one by one, as they announce their blocks. The boxes that stay on this worker are copied
   /// when no receiver is ready.
   PARTITA_DECL void push_in_announced_order();
-  /// Writes boxes to the receivers that have announced their blocks since the last call. Returns whether there was such
-  /// a receiver.
+  /// Writes boxes to the receivers that have announced their blocks since the last call; false if there was none.
   PARTITA_DECL bool push_to_ready_receivers();
 
   /// Copies the boxes that stay on this worker.

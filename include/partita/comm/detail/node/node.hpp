@@ -36,8 +36,7 @@ class node {
   /// mod 3.
   PARTITA_DECL static node& of(MPI_Comm everyone);
 
-  /// Returns the MPI tag for the messages of a new kernel; tags are reused after 30000 calls. All workers call next_tag
-  /// in the same order.
+  /// Returns the MPI tag of a new kernel, one of 30000 in turn. All workers call next_tag in the same order.
   int next_tag() { return 1000 + static_cast<int>(tag_count_++ % 30000); }
 
   /// Called after a call whose speculative messages were discarded: later speculative messages use other tags. All

@@ -1,6 +1,5 @@
 // Reduces the blocks of the members of a group on one node through shared memory, in two steps with room for other work
-// between them: first each member shows its block, then each combines one slice of all blocks (of small blocks, all
-// elements).
+// between them: first each member shows its block, then each combines a slice (or all) of all blocks.
 #pragma once
 
 #include <cstddef>

@@ -82,8 +82,7 @@ class shared_flags {
   static constexpr std::size_t posted_words_count = 6;
   static constexpr int agreement_tag = 31001;  ///< above the tags of kernels; part_communicator.hpp uses 31000
 
-  /// Words in shared memory. There are two places, which a worker writes in turn: one in even calls of all_and, one in
-  /// odd calls.
+  /// Words in shared memory. A worker has two such places: one for even calls of all_and, one for odd calls.
   struct alignas(64) posted_words {
     std::atomic<std::uint64_t> epoch;                ///< the call of all_and for which they were written
     words posted;                                    ///< the words of one worker, or an AND of words

@@ -18,7 +18,7 @@ class staged_boxes {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};  ///< the offset where there is no memory for buffers
   /// The most bytes of the boxes of a pair for which a staging buffer pays, although it costs a second copy. The copy
-  /// never pays where every worker has a core: a halo of 256^2 doubles took 1.4 us with it and 0.9 without. The copy
+  /// does not pay where every worker has a core: a halo of 256^2 doubles took 1.4 us with it and 0.9 without. The copy
   /// pays where workers share cores, because a worker copies while it would wait for another to run: 10 us with it, 12
   /// without (bench/halo, 2 and 4 workers on 2 cores).
   static constexpr std::size_t max_bytes(bool oversubscribed) { return oversubscribed ? std::size_t{64} << 10U : 0; }

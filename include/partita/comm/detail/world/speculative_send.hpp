@@ -1,5 +1,4 @@
-// Sends that start before all workers have agreed on the call; they are discarded if the agreement fails or gives no
-// common choice.
+// Sends that start before all workers have agreed on the call, and that may have to be discarded.
 #pragma once
 
 #include <cstdint>

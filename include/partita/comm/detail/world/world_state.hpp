@@ -1,8 +1,8 @@
 // The state that all copies of a `world` share: its communicator and buffers, and the agreement of its workers before
 // each call.
 //
-// All messages of the library use one private duplicate of the world's communicator, so kernels create no
-// communicators: a program may create and destroy any number of kernels.
+// Kernels use one private duplicate of the world's communicator, and the communicators of its nodes, and create none of
+// their own: a program may create and destroy any number of kernels.
 #pragma once
 
 #include <atomic>
@@ -74,8 +74,7 @@ class world_state {
   PARTITA_DECL std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                    const call_description& describe, speculative_send* ahead = nullptr);
   /// Passes a few numbers to all workers with the next agreement, at the cost of writing them. Returns whether all
-  /// workers may call published_numbers afterwards: if they are on one node and share flags, which the first agreement
-  /// makes.
+  /// workers may call published_numbers afterwards: if they are on one node and share flags already.
   bool publish_numbers(const std::uint64_t* numbers, std::size_t count) {
     return and_allreduce_.publish_numbers(numbers, count);
   }
