@@ -37,8 +37,7 @@ class checkpoint {
   PARTITA_DECL const manifest_tensor* find(const std::string& name) const;
 
   /// Reads one tensor to any partition of the world, in balanced blocks or as `result_cuts(...)` states, and verifies
-  /// it. If the file has changed, all workers throw an io_error, which names the changed slab if the size is still the
-  /// same.
+  /// it. If the file has changed, all workers throw an io_error, which names the changed slab or the new size.
   /// Shapes:   those of load_npy<T, Rank>(path, p).
   /// Requires: a tensor of this name, type and rank, unchanged [io_error, shape_error, on all workers].
   /// Cost:     that of load_npy, a checksum over the bytes that each worker reads, and a single all-reduce of the

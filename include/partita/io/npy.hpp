@@ -15,7 +15,7 @@ namespace partita {
 
 namespace detail {
 
-/// Collective. Writes a tensor under a temporary name beside `path`; renames the file when all workers have written.
+/// Collective. Writes a tensor to a temporary file beside the one to replace; renames it when all workers have written.
 template <class T, std::size_t Rank, bool FortranOrder, bool CutsGiven, class Extents, class X>
 void replace_npy(const file_call& call, const std::string& path, const partition<Extents>& p,
                  const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
@@ -45,10 +45,10 @@ void replace_npy(const file_call& call, const std::string& path, const partition
 /// Shapes:   x is this worker's block on p of a tensor of these extents, with any cuts that repartition accepts;
 ///           inactive workers pass zero volume. All workers of the world call save_npy.
 /// Requires: rank(p) == rank(x) == rank(extents), numbers, bool or std::complex [compile time]; blocks of a tensor of
-/// these extents [shape_error]; a place to write [io_error]. Errors are thrown on all workers, and then the old file,
-/// if there was one, is intact, unless the error says that the new file is written. The new file gets the mode of the
-/// old one and, if this process may set it, the owner. If `path` is a symbolic link, the link stays and its target is
-/// replaced.
+///           these extents [shape_error]; a place to write [io_error]. Errors are thrown on all workers, and then the
+///           old file, if there was one, is intact, unless the error says that the new file is written. The new file
+///           gets the mode of the old one and, if this process may set it, the owner. If `path` is a symbolic link, the
+///           link stays and its target is replaced.
 /// Cost:     one repartition to the owners of the file (none if the blocks are its slabs already), and at most one
 ///           message of less than one page from each owner to another; then all owners write at the same time, with one
 ///           fdatasync each if file_options::sync is true. Each owner needs memory for one slab of the file.

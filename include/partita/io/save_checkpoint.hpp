@@ -122,10 +122,10 @@ std::unique_ptr<checkpoint_writer> begin_checkpoint(const char* name, const std:
 ///           may save into one folder: if two save the same step, only one of them succeeds. The call removes
 ///           incomplete steps of killed jobs.
 /// Requires: a folder that exists or can be made and does not contain the step [io_error]; names that are valid for
-/// files and unique [io_error]. All workers throw the errors; steps saved before stay intact, except those that
-/// `keep_last` removes.
+///           files and unique [io_error]. All workers throw the errors; steps saved before stay intact, except those
+///           that `keep_last` removes.
 /// Cost:     that of save_npy for each tensor, on each worker a checksum over the bytes that it writes (some 9 GB/s),
-///           and from each worker a message of 4 bytes per slab to one worker.
+///           and from each worker that writes a message of 4 bytes per slab to one worker.
 /// Adjoint:  none; load_checkpoint is the inverse.
 template <class First, class... Rest>
 void save_checkpoint(const std::string& folder, std::uint64_t step, const First& first, const Rest&... rest) {

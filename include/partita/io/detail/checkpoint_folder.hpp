@@ -21,8 +21,8 @@ struct checkpoint_list {
 };
 PARTITA_DECL checkpoint_list list_checkpoints(const std::string& folder);  ///< reads the folder on this worker
 
-/// Removes a folder and its contents. Returns 0, also if the folder does not exist, or an errno. The function uses
-/// POSIX because <filesystem> takes a tenth of a second to compile.
+/// Removes a folder and its contents. Returns 0, also if the folder does not exist or another job removes it, or an
+/// errno. The function uses POSIX because <filesystem> takes a tenth of a second to compile.
 PARTITA_DECL int remove_folder(const std::string& folder);
 
 /// The lock of the folder of an incomplete step, which is a lock of the file manifest.json in the folder. The job that

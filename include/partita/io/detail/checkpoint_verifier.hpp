@@ -21,7 +21,7 @@ namespace partita::detail {
 /// the contributions of all workers is the checksum of the slab. The pieces must be added in the order of the file.
 class checksum_contributions {
  public:
-  /// For a file of `file_bytes` bytes, with one checksum for each slab of `slab_bytes` bytes.
+  /// Begins the checksums of a file of `file_bytes` bytes, one for each slab of `slab_bytes` bytes.
   checksum_contributions(std::size_t file_bytes, std::size_t slab_bytes)
       : file_bytes_(file_bytes), slab_bytes_(slab_bytes), contributions_((file_bytes + slab_bytes - 1) / slab_bytes) {}
 
