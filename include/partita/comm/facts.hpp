@@ -36,7 +36,8 @@ std::vector<Number> allocate_for_collective(world_state& world, std::size_t size
   }
 }
 
-/// The numbers of every worker, indexed by its id. Collective. Cost: one MPI_Allgather of 8 N bytes per worker.
+/// The numbers of every worker, indexed by the worker's id. Collective. Cost: one MPI_Allgather of 8 N bytes per
+/// worker.
 template <std::size_t N>
 std::vector<number_array<N>> gather_numbers(world_state& world, const number_array<N>& own) {
   auto all = allocate_for_collective<number_array<N>>(world, world.size());

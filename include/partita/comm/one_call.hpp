@@ -7,7 +7,7 @@
 namespace partita::detail {
 
 /// While this object lives, the hang report knows that this worker is in a call of all workers. Until the workers agree
-/// on the call, its progress is `before_agreement`.
+/// on the call, call_progress() is `before_agreement`.
 class call_scope {
  public:
   explicit call_scope(hang_report& report) : hang_report_(report), previous_progress_(report.call_progress()) {

@@ -51,7 +51,7 @@ class transport {
   /// Whether all workers reach each other through shared memory. All workers get the same result.
   PARTITA_DECL bool shares_one_memory() const;
   arena& memory() { return memory_; }  ///< The shared memory of this node's workers.
-  /// The id of this transport, its MPI tag: the same on all workers; it is reused after 30000 tags.
+  /// The id of this transport and MPI tag of its messages: the same on all workers, and used again after 30000 others.
   std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }
 
   /// Allows joint messages for boxes from workers of one node to another node, if memory is shared and the kernel lets

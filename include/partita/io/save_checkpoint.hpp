@@ -125,7 +125,7 @@ std::unique_ptr<checkpoint_writer> begin_checkpoint(const char* name, const std:
 ///           files and unique [io_error]. All workers throw the errors; steps saved before stay intact, except those
 ///           that `keep_last` removes.
 /// Cost:     that of save_npy for each tensor, on each worker a checksum over the bytes that it writes (some 9 GB/s),
-///           and from each worker that writes a message of 4 bytes per slab to one worker.
+///           and from each owner of a slab a message of 4 bytes per slab to one worker.
 /// Adjoint:  none; load_checkpoint is the inverse.
 template <class First, class... Rest>
 void save_checkpoint(const std::string& folder, std::uint64_t step, const First& first, const Rest&... rest) {

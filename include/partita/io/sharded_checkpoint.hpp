@@ -236,8 +236,8 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
 /// any number of workers. Returns the step that was loaded, by default the highest one, as in `const auto step =
 /// load_tensors("run", std::tie(model.w1, model.w2));`.
 /// Shapes: as many tensors as were saved, of their types and extents; named parameters may be fewer, in any order.
-/// Requires: these shapes [shape_error, io_error] and what checkpoint::load requires; errors are thrown on all workers,
-/// and then no tensor has changed.
+/// Requires: tensors of these shapes [shape_error, io_error] and what checkpoint::load requires; errors are thrown on
+/// all workers, and then no tensor has changed.
 /// Cost: that of load_npy for one copy of each tensor, and one exchange per tensor that sends its blocks to their
 /// replicas.
 /// Adjoint: none; save_tensors is the inverse.

@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// The file, if any, that has a name before a new file is saved under that name.
+/// The file, if any, that a new file of the same name will replace.
 struct replaced_file {
   std::string path;         ///< the name with symbolic links resolved, which the new file gets
   bool is_symlink = false;  ///< whether the name given is a symbolic link

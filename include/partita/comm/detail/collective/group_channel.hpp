@@ -39,8 +39,8 @@ class group_transport {
   /// waiting, if the block must be sent by messages.
   virtual bool finish_spread(std::size_t bytes) = 0;
   /// Calls start_spread before the workers have agreed on the broadcast; no member reads x before all have agreed.
-  /// Returns false, and starts nothing, if the root would have to wait. If they do not agree, roll_back() undoes the
-  /// call.
+  /// Returns false, and starts nothing, if the root would have to wait. roll_back() undoes the call if the agreement
+  /// fails.
   virtual bool show_block_early(const char*, std::size_t) { return false; }
   virtual void roll_back() {}  ///< Undoes show_block_early().
 

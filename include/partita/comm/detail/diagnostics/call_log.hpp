@@ -1,6 +1,6 @@
 // Prints the last calls of a worker from its status slot. A worker prints its own calls when an uncaught exception ends
-// it, unless another worker ended before. Another worker of its machine prints them when the worker has ended without
-// printing, or lets others wait for a long time.
+// it, unless another worker ended before. A worker also prints the last calls of another worker of its machine that has
+// ended without printing them, or for which it waits a long time.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 //
 // A worker that computes for an hour looks the same as a worker that hangs. So a long wait is not an error: on each
 // machine the waiting worker with the lowest id prints the report, once for a wait. PARTITA_PATIENCE=seconds in the
-// environment turns a longer wait into an error. If the process of a worker on the same machine has ended, a worker
-// that waits throws an error at once.
+// environment turns a longer wait into an error. If the process of a worker of this world on the same machine has
+// ended, a worker that waits throws an error at once.
 #pragma once
 
 #include <array>
@@ -140,7 +140,7 @@ class hang_report final : public wait_watcher {
   /// Whether this worker prints the hang report: of the workers of its machine that wait in a call, the one with the
   /// lowest id; a worker that makes a world prints only if no worker of its machine waits in a call.
   PARTITA_DECL bool has_lowest_waiting_id() const;
-  /// The call that a worker noted last, in any of its worlds. Requires that it has noted a call.
+  /// The call that a worker noted last, in any of its worlds. Requires that the worker has noted a call.
   static const status_slot::call& newest_call(const status_slot& of) {
     return of.last_calls[(of.call_count - 1) % status_slot::kept_call_count];
   }

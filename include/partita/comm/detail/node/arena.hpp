@@ -99,8 +99,8 @@ class arena {
   /// All arenas of this process, the newest first. Arenas are never destroyed, so the list can be read without a lock.
   PARTITA_DECL static std::atomic<arena*>& newest_arena();
 
-  /// The signal blocks that this thread released. Another thread must not reuse them, because only the calls of this
-  /// thread have synchronised with the other workers since the release.
+  /// The signal blocks that this thread released. Another thread must not reuse these blocks, because only the calls of
+  /// this thread have synchronised with the other workers since the release.
   PARTITA_DECL spare_blocks& spare_signal_blocks();
 
   PARTITA_DECL void* allocate_new_block_or_heap(std::size_t bytes);  ///< where no spare block fits: never null

@@ -100,7 +100,7 @@ class node_channel {
     flag announced, emptied;  ///< read by a sender: the receiver's announcements, and the slots that it has emptied
     flag arrived, filled;     ///< read by a receiver: the exchanges that have arrived, and the slots that are filled
   };
-  /// This worker's state for another worker of the node.
+  /// This worker's flags and counters for its exchanges with one other worker of the node.
   struct pair {
     pair_flags* own_flags = nullptr;   // in this worker's memory, written by the other worker
     pair_flags* peer_flags = nullptr;  // in the other worker's memory, written by this worker

@@ -1,5 +1,5 @@
 // Staging buffers for small boxes between two workers of one node. The sender packs boxes where the receiver finds
-// them: it need not wait for the receiver's address, and may pack before all workers agree.
+// them: the sender need not wait for the receiver's address, and may pack before all workers agree.
 #pragma once
 
 #include <cstddef>

@@ -75,7 +75,7 @@ struct status_slot {
   PARTITA_DECL bool has_left_before_call(std::uint64_t world, std::uint64_t calls_of_world) const;
   /// The name of the call with a fingerprint; empty if the name was overwritten.
   PARTITA_DECL text find_description(std::uint64_t fingerprint) const;
-  /// Sets the state, and the time at which it begins to now.
+  /// Sets the state, and records that it begins now.
   PARTITA_DECL void set_process_state(standing state);
 
   /// The time of CLOCK_MONOTONIC now.
