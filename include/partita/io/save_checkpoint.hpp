@@ -169,8 +169,8 @@ class checkpoint_saver {
       : folder_(std::move(folder)), options_(options) {}
   checkpoint_saver(const checkpoint_saver&) = delete;
   checkpoint_saver& operator=(const checkpoint_saver&) = delete;
-  /// Completes a pending checkpoint; an error in this is printed to stderr, not thrown. If the object is destroyed
-  /// during stack unwinding, the pending checkpoint is not saved.
+  /// Completes a pending checkpoint; prints an error to stderr instead of throwing the error. If the object is
+  /// destroyed during stack unwinding, the pending checkpoint is not saved.
   PARTITA_INLINE ~checkpoint_saver();
 
   /// Completes the previous checkpoint, and starts that of `step`. The caller may change the tensors after the call.

@@ -105,7 +105,7 @@ const std::shared_ptr<bound_mesh>& require_mesh_of_tensor(const sharded_tensor<T
   return x.state()->on;
 }
 
-/// The tensors in All are named parameters.
+/// Whether the tensors in All are named parameters.
 template <class All>
 concept has_tensor_names = requires(const All& all) { all.name(std::size_t{0}); };
 /// The name of tensor k in a checkpoint: the name of a named parameter, or the number k.

@@ -100,7 +100,7 @@ PARTITA_DECL std::uint64_t random_word();  ///< a random number for temporary_na
 PARTITA_DECL text error_text(int error);
 
 /// Calls a function that makes temporary files, and catches and rethrows its exceptions. An exception without a handler
-/// would end the program without running destructors, and the files would remain.
+/// could end the program without running destructors, so that the files would remain.
 template <class Call>
 void call_with_unwinding(Call call) {
   try {

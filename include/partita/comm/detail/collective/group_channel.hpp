@@ -24,7 +24,7 @@ struct block_sum {
 };
 
 /// The members of one group on one channel, the root first. All members make matching calls with the same number of
-/// bytes. A call that returns false does so on all members, and moves no block: the caller then uses messages.
+/// bytes. A call that returns false does so on all members, and moves no block; the caller then uses messages.
 class group_transport {
  public:
   virtual ~group_transport() = default;

@@ -22,7 +22,7 @@ namespace partita::detail {
 class [[gnu::visibility("default")]] trace {
  public:
   static bool is_on() { return is_enabled_.load(std::memory_order_relaxed); }  ///< Whether calls are recorded.
-  /// Starts the trace if the environment asks for one. Called when the first world is made; later calls have no effect.
+  /// Starts the trace if the environment asks for one. Called when a world is made; only the first call has an effect.
   PARTITA_DECL static void begin();
 
   /// Records the beginning of a call, to which this thread's next records belong. `describe()` is called only if the

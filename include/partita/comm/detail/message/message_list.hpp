@@ -37,7 +37,7 @@ struct pair_volume {
 /// The volume for each worker to which boxes go, or from which they come. The list of boxes must be sorted by worker.
 PARTITA_DECL std::vector<pair_volume> pair_volumes(const box_list& boxes, std::size_t element);
 
-/// One message: consecutive boxes.
+/// One message, which contains consecutive boxes of a list.
 struct message {
   std::size_t worker = 0, first = 0, last = 0;  ///< the other worker; the message contains boxes [first, last)
   std::size_t bytes = 0;                        ///< the size of these boxes

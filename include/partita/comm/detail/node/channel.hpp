@@ -56,7 +56,7 @@ class node_channel {
   /// Announces to the sender `from` where its boxes go: into `block` if that is shared, else through a ring with slots
   /// of about `wished_slot_bytes` bytes, or in messages.
   PARTITA_DECL announced_memory announce(std::size_t from, void* block, std::size_t wished_slot_bytes);
-  /// Withdraws an announcement of a receiver, which the sender must not have read yet.
+  /// Withdraws the last announcement to the sender `from`, before that worker can have read the announcement.
   PARTITA_DECL void roll_back(std::size_t from);
   /// Waits for the sender's boxes, and returns the value that the sender passed to signal_arrival().
   std::uint64_t await_arrival(std::size_t from) {

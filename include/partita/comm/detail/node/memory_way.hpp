@@ -117,7 +117,7 @@ class memory_transport : public box_transport {
   block_memory x_, y_;                       // the blocks of this exchange: x_ is sent, and boxes are received into y_
 };
 
-/// The channel to the workers of a node whose flags are in shared memory.
+/// The channel to the workers of a node, usable if the flags of all of them are in shared memory.
 class memory_way : public way {
  public:
   memory_way(const own_node& members, node_channel& channel) : members_(&members), channel_(&channel) {}

@@ -47,7 +47,7 @@ class node {
   int tag_in_this_round(int tag) const {
     return tag + tags_per_round * (tag_round_ < round_count ? tag_round_ : round_count);
   }
-  /// Whether the tags are used up, so that nothing more may be sent speculatively.
+  /// Whether the tags are used up, so that no further message may be sent speculatively.
   bool is_last_round() const { return tag_round_ >= round_count; }
 
   /// The communicator of the workers of this node.

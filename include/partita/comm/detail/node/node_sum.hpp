@@ -15,8 +15,9 @@
 
 namespace partita::detail {
 
-/// A group of a node that reduces blocks. The order of the operations depends on the group alone, not on which member
-/// is ready first or how blocks are passed. Every sum that is started is finished before the group's next call.
+/// A group of workers of one node that reduces blocks. The order of the operations depends on the group alone, not on
+/// which member is ready first or how blocks are passed. Every sum that is started is finished before the group's next
+/// call.
 class node_sum : protected group_meeting {
  public:
   node_sum(arena& memory, std::vector<std::size_t> member_places, std::vector<group_page*> member_pages,

@@ -16,7 +16,7 @@
 
 namespace partita::detail {
 
-/// Flags that all workers of a communicator share, where the workers of each node share memory.
+/// Flags by which all workers of a communicator combine words, where the workers of each node share memory.
 ///
 /// Every worker writes its words alternately to two places in shared memory. On one small node each worker reads the
 /// words of all others. When a worker writes a place again, all others have read the place's previous content, because
@@ -28,9 +28,9 @@ class shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;  ///< what one worker passes, and the AND of all of them
 
-  /// Gets the AND of the words of this node (receive_and_of_node_words) while other nodes have not answered yet. On a
-  /// single node the listener is called when this worker has written its own words and has not read those of any other
-  /// worker (notify_own_words_written).
+  /// An object that gets the AND of the words of this node (receive_and_of_node_words) while other nodes have not
+  /// answered yet. On a single node the listener is called when this worker has written its own words and has not read
+  /// those of any other worker (notify_own_words_written).
   class listener {
    public:
     virtual void receive_and_of_node_words(const words& all) = 0;  ///< all: the AND on this node

@@ -26,7 +26,7 @@ struct status_slot {
   static constexpr std::size_t kept_call_count = 64;  // chosen: 64 calls take 1536 bytes
   /// chosen: enough for most programs; a fingerprint is looked up in one set only
   static constexpr std::size_t description_set_count = 256, descriptions_per_set = 4;
-  // the number of destroyed worlds that are kept: more than a program destroys before other workers notice
+  // chosen: the number of departures that are kept, usually more than happen before other workers notice one
   static constexpr std::size_t max_departures = 16;
   static constexpr std::size_t max_description_length = 248;  // with the final 0; fits nearly all calls with partitions
   /// The number of a call in its world, and a hash of the call and its arguments.

@@ -145,7 +145,7 @@ class world_state {
  private:
   using words = and_allreduce::words;  ///< fingerprint, its complement, choices, and all bits if there is no error
 
-  /// The AND of the words of all workers. If that fails, the world cannot be used any more.
+  /// The AND of the words of all workers. If a worker does not answer, the world cannot be used any more.
   PARTITA_DECL words combine_words_of_workers(const words& mine, speculative_send* ahead);
   /// Whether all workers make the same call, by the AND of their words.
   static bool have_same_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
