@@ -1,4 +1,4 @@
-// Errors that all workers of a call throw together.
+// Agreements on a call, by which an error that one worker has is thrown by all workers of the call.
 #pragma once
 
 #include <cstdint>
@@ -47,10 +47,10 @@ std::uint64_t agree_if_checked(world_state& world, std::uint64_t fingerprint, co
   return choices;
 }
 
-/// Runs `learn(local_error&)`, which prepares what a call needs, and returns its result. An exception on one worker
-/// becomes the error that all workers throw at the next agreement. If the other workers never reach that agreement,
-/// because they wait for data of the worker that threw, the job ends with the message of the exception. A
-/// communication_error, which MPI reports, is not caught: the workers cannot agree after such an error.
+/// Runs `learn(local_error&)`, which prepares what a call needs, and returns its result. An exception of `learn` on one
+/// worker is returned in `found_error`, which all workers throw at the next agreement. If the other workers never reach
+/// that agreement, because they wait for data of the worker that threw, the job ends with the message of the exception.
+/// A communication_error, which MPI reports, is not caught: the workers cannot agree after such an error.
 template <class Structure, class Learn>
 Structure prepare_call(world_state& world, local_error& found_error, Learn learn) {
   struct scope {

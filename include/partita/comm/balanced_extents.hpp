@@ -1,4 +1,4 @@
-// Extents for a number of workers that are as equal to each other as possible, like those of MPI_Dims_create.
+// Extents whose product is a given number of workers and that are as equal as possible, like those of MPI_Dims_create.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 namespace partita {
 namespace detail {
 
-/// Writes `rank` factors of n in descending order, each at most `most`: of all such lists the one with the smallest
-/// first factor, then the smallest second factor, and so on. Returns false if n has no factors of this kind.
+/// Writes `rank` factors, each at most `most`, in descending order, whose product is n: of all such lists the one with
+/// the smallest first factor, then the smallest second factor, and so on. Returns false if there is no such list.
 constexpr bool find_balanced_factors(std::size_t n, std::size_t rank, std::size_t most, std::size_t* factors) {
   if (rank == 0) return n == 1;
   for (std::size_t d = 1; d <= n && d <= most; ++d) {

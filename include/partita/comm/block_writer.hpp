@@ -5,8 +5,7 @@
 
 namespace partita::detail {
 
-/// A source block of an exchange: it writes each of its boxes directly to the memory from which the receiver reads the
-/// box.
+/// A source block of an exchange, which writes each box directly to the memory from which the receiver reads the box.
 class block_writer {
  public:
   virtual ~block_writer() = default;

@@ -1,6 +1,6 @@
-// The exchange of boxes between the blocks of many workers. Each box travels by the channel that reaches its receiver:
-// on the same node the box is written in place or passed through a ring buffer, between nodes it travels in a message.
-// A box that stays on its worker is copied. If the plan accumulates, received boxes are summed.
+// The exchange of boxes between the blocks of many workers. Each box travels by the first channel that reaches its
+// receiver: usually through shared memory to a worker of the same node, and in a message to a worker of another node. A
+// box that stays on its worker is copied. If the plan accumulates, the received boxes and those that stay are added up.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +21,21 @@ namespace partita::detail {
 class box_exchange {
  public:
   /// Each box travels by the first channel in `ways` that carries elements of this kind and reaches the other worker;
-  /// if there is none, by the last channel. `memory` provides the staging area for boxes that are to be added. The
-  /// channels `ways` and the arena `memory` must outlive the exchange.
+  /// if there is none, by the last channel. `memory` provides the memory for boxes that are to be added. The channels
+  /// `ways` and the arena `memory` must outlive the exchange.
   PARTITA_DECL box_exchange(const std::vector<way*>& ways, arena& memory, lowered_plan plan, const element_kind& kind,
                             bool oversubscribed);
   box_exchange(const box_exchange&) = delete;
   box_exchange& operator=(const box_exchange&) = delete;
   PARTITA_INLINE ~box_exchange();
 
-  /// Makes this object execute another plan, in the same channels and the same memory, and stores the old plan in
+  /// Makes this object execute another plan, by the same channels and in the same memory, and stores the old plan in
   /// `plan`. Requires: no pending exchange, the same `ways`, plans that do not add boxes up, and no exchange or
   /// transport that was added to this object.
   PARTITA_DECL void follow(const std::vector<way*>& ways, lowered_plan& plan);
 
-  /// Appends a second exchange `next`, which reads the result of this exchange. The result is in y or, if this exchange
-  /// adds boxes up, in a temporary block. Call append_exchange() before the first start.
+  /// Appends a second exchange `next`, which reads the result of this exchange from y or, if this exchange adds boxes
+  /// up, from a temporary block. Call append_exchange() before the first start.
   PARTITA_DECL void append_exchange(std::unique_ptr<box_exchange> next);
 
   /// Adds a transport that sends boxes of the result y to other workers, for example boxes that came from another node.
@@ -51,18 +51,16 @@ class box_exchange {
   /// travel through the memory of one node; no box stays on this worker, and no boxes are added up.
   void set_source_writer(std::shared_ptr<const block_writer> source) { source_writer_ = std::move(source); }
 
-  /// Whether other workers need this worker to finish an exchange that has started. Until finish() this worker has
-  /// data, or room for data, for which other workers wait.
+  /// Whether other workers may need this worker's calls of advance() and finish() to complete an exchange that has
+  /// started: this worker has data, or room for data, for which they wait.
   PARTITA_DECL bool is_needed() const;
-  /// What this worker sends in one exchange: the number of messages, the bytes in messages, and the bytes through
-  /// shared memory.
+  /// What this worker sends in one exchange: messages, bytes in messages, and bytes through shared memory.
   PARTITA_DECL exchange_traffic counts() const;
 
-  /// Starts an exchange. Strides count elements, in the order of the dimensions of x. If `y` is dense and in the
-  /// channel's arena, its senders write into it directly; any other y is filled through a ring or by messages.
+  /// Starts an exchange. Strides count elements, in the order of the dimensions of x. If y is dense and in the
+  /// channel's arena, senders of the same node can write into y; other boxes come through buffers or messages.
   PARTITA_DECL void start(const void* x, const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides);
-  /// The first half of a start: announces to the other workers where y is, without waiting, so that a sender that is
-  /// ready early need not wait.
+  /// The first half of a start: announces the address of y to the workers that send to it, without waiting.
   PARTITA_DECL void post_receive(void* y, const std::ptrdiff_t* y_strides);
   /// Whether a start may begin before the workers have agreed on the call. An early start calls start_speculatively()
   /// instead of post_receive(); if the agreement fails, roll_back() undoes start_speculatively().
@@ -78,8 +76,7 @@ class box_exchange {
   PARTITA_DECL void roll_back();  ///< Undoes an early start, because the workers did not agree on the call.
   /// Advances all pending transfers without waiting. Returns true if this worker has completed its part.
   PARTITA_DECL bool advance();
-  /// Waits until this worker has nothing left to do, and calls `overlapped_work` between two attempts. The caller must
-  /// call finish() next.
+  /// Waits until this worker has done its part, and meanwhile calls `overlapped_work` repeatedly. Then call finish().
   template <class F>
   void wait(F overlapped_work) {
     for (backoff p(oversubscribed_); !advance(); p.pause()) overlapped_work();
@@ -99,7 +96,7 @@ class box_exchange {
   /// Notes a traced call, and allocates the memory of an exchange that adds boxes: a staging area, and a block for the
   /// sums if a second exchange reads them. All other exchanges test one flag instead of calling this function.
   PARTITA_DECL [[gnu::noinline]] void start_extra_work();
-  /// Adds the received boxes, executes the second exchange, releases the memory, and adds the traffic to the trace.
+  /// Adds the received boxes, executes the second exchange, if any, releases the memory, and traces the traffic.
   PARTITA_DECL [[gnu::noinline]] void finish_extra_work();
   /// Assigns to each received box a place in the staging area. The boxes from one worker are contiguous, and the boxes
   /// of each worker start at a multiple of 128 bytes, because a channel announces addresses in units of 128 bytes.
@@ -108,7 +105,7 @@ class box_exchange {
   /// Adds the received boxes, and the boxes that stay on this worker, to zeros, in the order given by the plan. If the
   /// first box covers the whole block, that box is copied instead.
   PARTITA_DECL void add_received_boxes();
-  /// Sets y to zeros: zero bytes represent zero in every element type that can be summed.
+  /// Sets y to zero bytes, which represent zero in numbers; a program's own type with += must represent zero so, too.
   PARTITA_DECL void set_result_to_zero();
   PARTITA_DECL void release_staging_area();  ///< Returns the staging area to the arena, if there is one.
   PARTITA_DECL void release_memory();        ///< Releases the staging area and the intermediate block.

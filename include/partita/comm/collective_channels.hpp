@@ -1,5 +1,5 @@
 // How the members of each group of a collective operation reach each other: by the first channel that reaches all of
-// them; if no channel does, through shared memory inside a node and by messages between nodes.
+// them; if no channel does, usually through shared memory inside a node, and by messages between nodes.
 //
 // A group consists of one subgroup for each node, and the group of the first members (leaders) of all subgroups. If one
 // channel reaches all members, the group has no leaders' group; if each member is on its own node, it has no subgroups.
@@ -22,12 +22,11 @@
 
 namespace partita::detail {
 
-/// The channels of one worker, one for each group of its plan, and the memory in which results are stored. Collective
-/// to construct.
+/// The channels of one worker, one for each group of its plan, and the memory of the results. Collective to construct.
 class collective_channels {
  public:
-  /// The size in bytes of the largest block that is copied through a slot in shared memory; members read a larger block
-  /// in place or in chunks.
+  /// The size in bytes of the largest block that is copied as a whole through a slot in shared memory; members read a
+  /// larger block in place or in chunks.
   static constexpr std::size_t max_copied_bytes = group_page::slot_bytes;
 
   PARTITA_DECL collective_channels(MPI_Comm everyone, group_plan plan,
@@ -36,7 +35,8 @@ class collective_channels {
   collective_channels& operator=(const collective_channels&) = delete;
 
   arena& memory() { return memory_; }  ///< The shared memory of this node's workers.
-  /// The id of these channels, their MPI tag: the same on all workers; it is reused after 30000 tags.
+  /// The id of these channels and MPI tag of their messages: the same on all workers, and used again after 30000
+  /// others.
   std::uint64_t number() const { return static_cast<std::uint64_t>(pending_tag_); }
   const group_plan& plan() const { return plan_; }  ///< The groups of this worker.
   traffic& call_traffic() { return traffic_; }      ///< The traffic of this worker in the current or the last call.
@@ -55,8 +55,7 @@ class collective_channels {
   void note_pending_operation() {
     if (trace::is_on()) traced_call_ = trace::current_call();
   }
-  /// Adds the traffic to the current call in the trace or, with `later`, to the call that note_pending_operation()
-  /// noted.
+  /// Adds the traffic to the current call in the trace or, with `later`, to that of note_pending_operation().
   PARTITA_DECL void add_traffic_to_trace(bool later);
   /// Whether a call has work beyond the transfers in groups: this worker is in no group and may have to copy its own
   /// block, or calls are traced.

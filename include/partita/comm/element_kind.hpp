@@ -9,19 +9,19 @@
 
 namespace partita::detail {
 
-/// Whether blocks of T may be copied through shared memory.
+/// Whether blocks of elements of type T may be read and written by other workers in shared memory.
 template <class T>
 inline constexpr bool is_shareable =
     std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && sizeof(T) <= 64;
 
-/// The functions that depend on the element type. Channels move bytes and call these functions once per box, so that
+/// The functions that depend on the element type. Channels move bytes and call these functions for whole boxes, so that
 /// channels are compiled once and not for every type and rank.
 struct element_kind {
   /// Copies a box of this shape between two blocks, whose elements have `element` bytes; strides count elements.
   using copy_function = void (*)(char* to, const std::ptrdiff_t* dst_strides, const char* from,
                                  const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank,
                                  std::size_t element, stores mode);
-  /// Adds a box to another one, as a copy_function copies it.
+  /// Adds a box to a box of another block; the parameters are those of copy_function.
   using add_function = void (*)(char* to, const std::ptrdiff_t* dst_strides, const char* from,
                                 const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank);
 

@@ -31,8 +31,8 @@ struct element_operation {
   void (*combine_exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);
   void (*complete)(void* y, std::size_t n,
                    std::size_t count);  ///< the final step on the result of `count` blocks; may be null
-  /// The functions for sums over several nodes if sums are rounded once; if null, such sums are made from the unsummed
-  /// blocks of all workers. Also null if sums are not rounded once.
+  /// The functions for sums over several nodes if sums are rounded once. Null if sums are not rounded once, or if sums
+  /// over several nodes are made from the unsummed blocks of all workers.
   const exact_form* form_between_nodes = nullptr;
   /// The number of blocks of n elements in the result of `combine_exactly`; they are contiguous.
   std::size_t result_block_count = 1;
@@ -47,7 +47,7 @@ struct exact_form {
   std::unique_ptr<exact_terms> (*make_terms)();  ///< makes an object for exact sums in messages
 };
 
-/// Combines n elements of type T by the reduction R, in blocks of 64 bytes: g++ vectorises loops of known length at
+/// Combines n elements of type T by the reduction R, in loops over 64 bytes: g++ vectorises loops of known length at
 /// -O2.
 template <class R, class T>
 void combine_untyped(void* into, const void* left, const void* right, std::size_t n) {

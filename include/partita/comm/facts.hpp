@@ -1,4 +1,4 @@
-// Small collectives over the workers of a world: a few numbers of each worker, gathered or reduced on all of them.
+// Small collectives over the workers of a world: a few numbers of each worker are gathered, reduced or scanned.
 #pragma once
 
 #include <array>
@@ -16,8 +16,7 @@ namespace partita::detail {
 template <std::size_t N>
 using number_array = std::array<std::uint64_t, N>;
 
-/// The extents of a block as a list of numbers for a collective. A 0 is appended, so that the list of a block of rank 0
-/// is not empty.
+/// The extents of a block, followed by a 0, as a list of numbers for a collective, which is thus never empty.
 template <std::size_t Rank>
 number_array<Rank + 1> extents_and_zero(const std::array<std::size_t, Rank>& shape) {
   number_array<Rank + 1> all{};
@@ -37,7 +36,8 @@ std::vector<Number> allocate_for_collective(world_state& world, std::size_t size
   }
 }
 
-/// The numbers of every worker, indexed by its id. Collective. Cost: one MPI_Allgather of 8 N bytes per worker.
+/// The numbers of every worker, indexed by the worker's id. Collective. Cost: one MPI_Allgather of 8 N bytes per
+/// worker.
 template <std::size_t N>
 std::vector<number_array<N>> gather_numbers(world_state& world, const number_array<N>& own) {
   auto all = allocate_for_collective<number_array<N>>(world, world.size());
@@ -55,7 +55,7 @@ number_array<N> broadcast_numbers(const world_state& world, std::size_t worker, 
   return own;
 }
 
-/// The sum of the workers' lists, number by number. Collective. Cost: one MPI_Allreduce.
+/// The sum over all workers of each number of their lists. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
 number_array<N> sum_of_all(const world_state& world, const number_array<N>& own) {
   number_array<N> sum{};
@@ -88,7 +88,7 @@ inline std::uint64_t sum_over_lower_workers(const world_state& world, std::uint6
   return world.id() == 0 ? 0 : sum;
 }
 
-/// The maximum of the workers' lists, number by number. Collective. Cost: one MPI_Allreduce.
+/// The maximum over all workers of each number of their lists. Collective. Cost: one MPI_Allreduce.
 template <std::size_t N>
 number_array<N> maximum_over_workers(const world_state& world, const number_array<N>& own) {
   // MPICH 4.0 compares unsigned numbers as if they were signed, so flip the highest bit

@@ -8,7 +8,7 @@
 
 namespace partita::detail {
 
-/// A hash of a type, the same on all workers of one program.
+/// A hash of a type, the same on all workers that run one program.
 template <class T>
 constexpr std::uint64_t type_number() {
   hasher hash;

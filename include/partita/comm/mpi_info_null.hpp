@@ -1,4 +1,4 @@
-// MPI_INFO_NULL for folders that do not use MPI directly: no hints for a library that opens files through MPI.
+// MPI_INFO_NULL (no hints for a library that opens files through MPI), for headers that do not include MPI themselves.
 #pragma once
 
 #include <partita/comm/mpi.hpp>

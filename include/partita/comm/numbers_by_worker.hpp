@@ -1,5 +1,5 @@
-// Lists of numbers of any length that every worker sends to every other worker. Workers use such lists to make a plan
-// that no worker knows as a whole.
+// Lists of numbers, of any length, that every worker sends to every worker. Workers use such lists to make a plan that
+// no worker knows as a whole.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 namespace partita::detail {
 
 /// While this object lives, the hang report knows that this worker is in a call of all workers. Until the workers agree
-/// on the call, its progress is `before_agreement`.
+/// on the call, call_progress() is `before_agreement`.
 class call_scope {
  public:
   explicit call_scope(hang_report& report) : hang_report_(report), previous_progress_(report.call_progress()) {
@@ -25,7 +25,8 @@ class call_scope {
 
 /// Returns f(), a call of all workers. If f() throws std::bad_alloc, no worker waits forever. If the workers have not
 /// yet agreed on the call, this worker takes part in their agreement with an error, which all workers throw. After the
-/// agreement, and always at checks::local, the others depend on this worker, which prints an error and ends the job.
+/// agreement, and always at checks::local, the other workers depend on this worker; if there are any, it prints an
+/// error and ends the job.
 /// Cost: none.
 template <class F>
 decltype(auto) one_call(world_state& world, F f) {

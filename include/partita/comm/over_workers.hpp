@@ -163,19 +163,22 @@ auto reduce_over(const world& everyone, const X& x, mean_t (*)(detail::reduction
   return reduce_over(everyone, x, mean_t{});
 }
 
-/// The sum of one number per worker, on all workers: `sum_over(everyone, x)`. See reduce_over for the other rules.
+/// The sum of one number per worker, on all workers: `sum_over(everyone, x)`.
+/// Shapes, Requires, Cost, Adjoint: as for reduce_over.
 template <class X>
 auto sum_over(const world& everyone, const X& x) {
   return detail::combine_over_workers_checked<sum_t>(everyone, x, detail::scan_range::all,
                                                      "partita::sum_over(everyone, x)");
 }
-/// The largest of one number per worker, on all workers. A NaN propagates. See reduce_over for the other rules.
+/// The largest of one number per worker, on all workers. A NaN propagates.
+/// Shapes, Requires, Cost, Adjoint: as for reduce_over.
 template <class X>
 auto maximum_over(const world& everyone, const X& x) {
   return detail::combine_over_workers_checked<maximum_t>(everyone, x, detail::scan_range::all,
                                                          "partita::maximum_over(everyone, x)");
 }
-/// The smallest of one number per worker, on all workers. A NaN propagates. See reduce_over for the other rules.
+/// The smallest of one number per worker, on all workers. A NaN propagates.
+/// Shapes, Requires, Cost, Adjoint: as for reduce_over.
 template <class X>
 auto minimum_over(const world& everyone, const X& x) {
   return detail::combine_over_workers_checked<minimum_t>(everyone, x, detail::scan_range::all,
@@ -196,21 +199,21 @@ PARTITA_FALLBACK_OVERLOAD(minimum_over) {
   return detail::rejected_call{};
 }
 #undef PARTITA_REQUIRES_WORLD
-/// Whether a condition holds on every worker, as in `while (!all_of(everyone, error < 1e-9))`. See reduce_over for the
-/// other rules.
+/// Whether a condition holds on every worker, as in `while (!all_of(everyone, error < 1e-9))`.
+/// Shapes, Requires, Cost, Adjoint: as for reduce_over.
 template <class X>
 auto all_of(const world& everyone, const X& condition) {
   return detail::combine_over_workers_checked<all_t>(everyone, condition, detail::scan_range::all,
                                                      "partita::all_of(everyone, x)");
 }
-/// Whether a condition holds on at least one worker. See reduce_over for the other rules.
+/// Whether a condition holds on at least one worker. Shapes, Requires, Cost, Adjoint: as for reduce_over.
 template <class X>
 auto any_of(const world& everyone, const X& condition) {
   return detail::combine_over_workers_checked<any_t>(everyone, condition, detail::scan_range::all,
                                                      "partita::any_of(everyone, x)");
 }
 
-/// Combines the values of the workers before this worker, by default to their sum. The scan of a count gives the first
+/// Combines the values of the workers before this worker, by default to their sum. The sum of a count gives the first
 /// index of this worker's items in a global numbering. Worker 0 gets the identity of the reduction (0 for a sum).
 /// Example: `exclusive_scan(everyone, n, maximum)`.
 /// Shapes, Requires, Cost, Adjoint: as for reduce_over. Worker k gets the same bits as a reduction of the values of
@@ -228,7 +231,8 @@ template <class X>
 auto exclusive_scan(const world& everyone, const X& x, mean_t (*)(detail::reduction_name)) {
   return exclusive_scan(everyone, x, mean_t{});
 }
-/// Combines the values of the workers up to and including this worker. See exclusive_scan for the other rules.
+/// Combines the values of the workers up to and including this worker.
+/// Shapes, Requires, Cost, Adjoint: as for reduce_over.
 template <class X, class Named = sum_t>
 auto inclusive_scan(const world& everyone, const X& x, Named = {}) {
   return detail::combine_over_workers_checked<typename detail::named_reduction_tag<Named>::type>(

@@ -152,8 +152,8 @@ Stream& operator<<(Stream& stream, const partition<Extents>& p) {
 }
 
 namespace detail {
-/// p with extents of this rank that are known at run time. If a static_assert of the caller has already rejected p for
-/// its rank, this function adds no second compile error.
+/// The partition p in the type with run-time extents of rank `Rank`. If a static_assert of the caller has already
+/// rejected p for its rank, this function adds no second compile error.
 template <std::size_t Rank, class Extents>
 partition<dynamic_extents<Rank>> erase_extents(const partition<Extents>& p) {
   if constexpr (Extents::rank() == Rank) return partition<dynamic_extents<Rank>>(p);

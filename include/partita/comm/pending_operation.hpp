@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// At most one exchange or sum of a kernel is pending. Before a kernel starts another, it finishes the first.
+/// At most one exchange or sum of a kernel is pending. Before a kernel starts another one, it finishes the pending one.
 class pending_operation {
  public:
   /// Makes an exchange or sum the pending operation of its kernel, and returns the number of the operation.

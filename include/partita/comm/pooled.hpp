@@ -1,5 +1,5 @@
-// Tensors of xtensor whose elements come from a memory pool: results that their senders may write in place, and whose
-// reuse costs no allocation and no page fault.
+// Tensors of xtensor whose elements come from a memory pool: results that their senders may write in place, in memory
+// that is reused without allocation and page faults.
 #pragma once
 
 #include <array>
@@ -26,10 +26,10 @@ struct pool_use {
 /// The use of pool memory by this thread.
 [[gnu::visibility("default")]] inline thread_local pool_use pooled;
 
-/// Takes memory from the arena that `make_pooled` sets, or else from the heap; releases it to where it came from. This
-/// allocator is stateless, because xt::uvector (0.24.3) does not carry an allocator's state through assignments: blocks
-/// are recognised by their addresses. A copy of a pooled tensor is allocated on the heap, because the arena is for
-/// results of kernels.
+/// Takes memory from the arena that `make_pooled` sets, or else from the heap; releases memory to where it came from.
+/// This allocator is stateless, because xt::uvector (0.24.3) does not carry an allocator's state through assignments:
+/// blocks are recognised by their addresses. A copy of a pooled tensor gets memory of the heap, because the arena is
+/// for results of kernels.
 template <class T>
 class pool_allocator {
  public:
@@ -56,12 +56,11 @@ class pool_allocator {
   static inline thread_local detail::arena* arena_in_use = nullptr;
 };
 
-/// A row-major xt::xtensor<T, Rank> that differs only in where its memory comes from. The conversion of a pooled tensor
-/// to an xt::xtensor makes one copy.
+/// A row-major tensor like xt::xtensor<T, Rank>, but with memory of a pool. Converting it to an xt::xtensor copies it.
 template <class T, std::size_t Rank>
 using pooled_tensor = result_tensor<xt::xtensor<T, Rank, xt::layout_type::row_major, pool_allocator<T>>>;
 
-/// A tensor of this shape from an arena, with uninitialised elements.
+/// Makes a tensor of this shape in memory of an arena, with uninitialised elements.
 template <class T, std::size_t Rank>
 pooled_tensor<T, Rank> make_pooled(detail::arena& memory, const std::array<std::size_t, Rank>& shape) {
   struct scope {

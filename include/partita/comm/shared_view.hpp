@@ -26,8 +26,8 @@ struct alignas(64) lent_header {
 static_assert(sizeof(lent_header) == 64);
 
 /// The blocks that this worker has lent. The memory pool of a block belongs to the lender, so the worker that drops the
-/// last view cannot release the block. The lender therefore releases unused blocks when it lends the next block; a loop
-/// that lends one block in each iteration then needs no new memory.
+/// last view cannot release the block. The lender therefore releases blocks without views when it lends the next block;
+/// a loop that lends one block in each iteration soon needs no new memory.
 class lent_blocks {
  public:
   /// Lends a block with room for `bytes` bytes of elements to `views` views. The elements begin on a cache line.
@@ -45,7 +45,7 @@ class lent_blocks {
   PARTITA_DECL static void reclaim_returned_blocks();        ///< Releases the blocks that have no view any more.
 };
 
-/// One view of a lent block. The block counts the copies of its views.
+/// One view of a lent block. The block counts its views, copies of views included.
 class lent_block_lease {
  public:
   lent_block_lease() = default;
@@ -71,8 +71,8 @@ using lent_elements = xt::xbuffer_adaptor<const T*, xt::no_ownership, lent_block
 
 }  // namespace detail
 
-/// The result of a kernel with the policy `shared_view`: a read-only tensor, one copy of which serves all workers of a
-/// node. The tensor and its copies keep their memory alive; the kernel and the input may be destroyed.
+/// The result of a kernel with the policy `shared_view`: a read-only tensor, of which all workers of a node that shares
+/// memory view one copy. The memory is kept as long as a view of it exists; the kernel and the input may be destroyed.
 template <class T, std::size_t Rank>
 using shared_view_of = xt::xtensor_adaptor<detail::lent_elements<T>, Rank, xt::layout_type::row_major>;
 

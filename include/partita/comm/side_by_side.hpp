@@ -1,5 +1,5 @@
-// Moves blocks of several tensors together: combines the plans of the tensors, so that everything that one worker sends
-// to another goes in one message, whatever tensor it belongs to.
+// Moves blocks of several tensors together: combines the plans of the tensors, so that boxes of different tensors from
+// one worker to another can travel in one message.
 //
 // The combined plan has the dimensions of all tensors in sequence. A box of one tensor has extent 1 in the dimensions
 // of the other tensors. For each tensor but the first the plan has one more dimension, whose stride leads to the start
@@ -59,8 +59,7 @@ struct blocks_side_by_side {
   }
 
  private:
-  /// The distance from `data` to another block, in elements. Requires: a distance that is a multiple of the size of an
-  /// element.
+  /// The distance from `data` to another block, in elements. Requires: a distance of whole elements.
   std::ptrdiff_t steps_from_first_block(const T* block) const {
     const auto bytes = reinterpret_cast<std::intptr_t>(block) - reinterpret_cast<std::intptr_t>(data);
     return static_cast<std::ptrdiff_t>(bytes) / static_cast<std::ptrdiff_t>(sizeof(T));

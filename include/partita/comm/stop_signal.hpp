@@ -21,7 +21,7 @@ class stop_signal {
   stop_signal& operator=(const stop_signal&) = delete;
   ~stop_signal() { ::sigaction(number_, &previous_action_, nullptr); }
 
-  /// Whether any worker of the world has received the signal; the same result on all workers. Collective.
+  /// Whether any worker of the world has received the signal so far; the same result on all workers. Collective.
   PARTITA_DECL bool received_by_any_worker() const;
   /// The old name of received_by_any_worker().
   PARTITA_FORMER_NAME("use received_by_any_worker") bool on_any() const { return received_by_any_worker(); }

@@ -1,4 +1,4 @@
-// What one kernel needs to move boxes: the workers that share memory, their memory and flags, and the form of messages.
+// What one kernel needs to move boxes: the workers that share memory, their memory and flags, and its messages.
 #pragma once
 
 #include <cstddef>
@@ -51,15 +51,16 @@ class transport {
   /// Whether all workers reach each other through shared memory. All workers get the same result.
   PARTITA_DECL bool shares_one_memory() const;
   arena& memory() { return memory_; }  ///< The shared memory of this node's workers.
-  /// The id of this transport, its MPI tag: the same on all workers; it is reused after 30000 tags.
+  /// The id of this transport and MPI tag of its messages: the same on all workers, and used again after 30000 others.
   std::uint64_t number() const { return static_cast<std::uint64_t>(tag_); }
 
-  /// Allows joint messages for boxes from workers of one node to another node, if the kernel lets the library choose
-  /// the form of messages. Collective.
+  /// Allows joint messages for boxes from workers of one node to another node, if memory is shared and the kernel lets
+  /// the library choose the form of messages. Collective.
   PARTITA_DECL void join_messages();
 
   /// Whether boxes that several workers of a node need may be sent to one of them, which passes the boxes on: there are
-  /// several nodes, one of which has several workers, and memory is shared. All workers get the same result.
+  /// several nodes, one of which has several workers, and the policy allows shared memory. All workers get the same
+  /// result.
   PARTITA_DECL bool can_forward() const;
   /// The channel on which workers of a node pass on boxes while other boxes are pending. The first call is collective
   /// over the workers of the node.
@@ -69,8 +70,8 @@ class transport {
   /// ascending order; without joint messages none.
   PARTITA_DECL std::vector<std::size_t> workers_with_needed_plans() const;
 
-  /// The messages that leave this worker's node for other nodes; `make_plan_of_worker(worker)` returns the plan of a
-  /// worker. If messages are joint, the result lists all messages of the node, else only this worker's messages.
+  /// The messages from this worker's node to other nodes; `make_plan_of_worker(worker)` returns the plan of a worker.
+  /// The result lists all messages of the node if messages are joint, else only those of this worker.
   template <class PlanOf>
   node_messages messages_between_nodes(std::size_t worker, std::size_t element_bytes,
                                        PlanOf make_plan_of_worker) const {
@@ -90,8 +91,8 @@ class transport {
   bool has_joint_messages() const { return joint_channels_ != nullptr; }  ///< Whether messages between nodes are joint.
 
  private:
-  /// Throws a communication_error on all workers if they are on several nodes or do not share memory. No worker throws
-  /// alone, because all workers know both facts.
+  /// Throws a communication_error on all workers if they are on several nodes or do not share memory, which every
+  /// worker knows without communication.
   PARTITA_DECL void require_one_memory() const;
 
   MPI_Comm everyone_;                                       ///< the workers of the kernel

@@ -44,8 +44,8 @@ void tree_broadcast(const world_state& world, const worker_group& group, T* data
 }
 
 /// Reduces values to the root along the binomial tree, in an order that depends on the group alone. `own_value` are
-/// this member's n values, or nullptr if the member contributes nothing. `into` is the buffer for partial results,
-/// which the root and every member that combines need. `incoming` is a buffer for one message. combine(into, from)
+/// this member's n values, or nullptr if the member contributes nothing. `into` is a buffer for partial results; the
+/// root and every member that combines values need it. `incoming` is a buffer for one message. combine(into, from)
 /// combines one value into another.
 template <class T, class Combine>
 void tree_reduce(const world_state& world, const worker_group& group, const T* own_value, T* into, T* incoming,

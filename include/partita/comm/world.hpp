@@ -29,7 +29,7 @@ PARTITA_DECL std::vector<std::size_t> workers_with_colour(world_state& state, st
 }  // namespace detail
 
 /// The workers of a communicator; a worker is an MPI rank. Copies of a world are cheap: they share one private
-/// communicator, which is freed with the last copy.
+/// communicator, which is usually freed with the last copy.
 class world {
  public:
   PARTITA_DECL explicit world(checks level = checks::agree);  ///< A world of all workers of MPI_COMM_WORLD. Collective.

@@ -1,4 +1,4 @@
-// The checksum CRC-32C (Castagnoli) detects changes within 32 consecutive bits, and all but 1 in 2^32 other changes.
+// The checksum CRC-32C (Castagnoli) detects any change within 32 consecutive bits, and all but 1 in 2^32 other changes.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ PARTITA_DECL std::uint32_t crc32c_by_tables(const unsigned char* bytes, std::siz
 
 #if defined(__x86_64__)
 /// Computes the CRC-32C checksum of n bytes by the processor's CRC instruction, which requires SSE4.2. The code uses
-/// builtins because including <immintrin.h> alone costs more than the rest of io/.
+/// builtins because including <immintrin.h> alone costs more compile time than the rest of io/.
 PARTITA_DECL __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(const unsigned char* bytes,
                                                                                    std::size_t n, std::uint32_t before);
 PARTITA_DECL bool has_crc32c_instruction();  ///< whether this processor has SSE4.2

@@ -1,5 +1,4 @@
-// Plans which bytes of a file each owner (a worker that writes the file) holds and writes. No two owners write to one
-// page.
+// Plans which bytes of a file each owner (a worker that writes it) holds and writes. No two owners write to one page.
 #pragma once
 
 #include <array>
@@ -12,8 +11,8 @@ namespace partita {
 
 /// The grid of slabs into which a tensor of these extents (in the order of the file: the last varies fastest) is
 /// divided for at most `owners` owners. The first dimensions are divided into single indices and the next dimension
-/// into balanced parts, so that each slab is a box of the tensor and one range of the file. Over half of the owners get
-/// a slab, if there are enough elements.
+/// into balanced parts, so that each slab is a box of the tensor and one range of the file. More than half of `owners`
+/// owners get a slab, if there are enough elements.
 template <std::size_t Rank>
 std::array<std::size_t, Rank> slab_grid(const std::array<std::size_t, Rank>& extents, std::size_t owners) {
   std::array<std::size_t, Rank> parts{};

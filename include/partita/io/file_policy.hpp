@@ -34,7 +34,7 @@ inline constexpr bool is_result_cuts = false;  ///< whether T is the type of the
 template <std::size_t Rank>
 inline constexpr bool is_result_cuts<result_cuts_t<Rank>> = true;
 
-/// The policies that the caller of a call on files passed, for a tensor of rank Rank.
+/// The policies that a program passed to a call that saves or loads a tensor of rank Rank.
 template <std::size_t Rank>
 struct file_request {
   file_options options;                         ///< the options that the caller passed, or the defaults

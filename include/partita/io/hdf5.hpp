@@ -28,7 +28,7 @@ namespace partita {
 
 namespace detail {
 
-/// An HDF5 identifier. The destructor closes it.
+/// An HDF5 identifier; the destructor closes the identifier.
 class hdf5_id {
  public:
   hdf5_id(hid_t id, herr_t (*close)(hid_t)) : hdf5_handle_(id), close_function_(close) {}
@@ -173,9 +173,9 @@ file_error check_dataset(const file_call& call, const std::string& path, const s
   return {};
 }
 
-/// Writes this worker's slab to a dataset, or reads the slab from the dataset. Each worker reads or writes one range of
-/// the HDF5 file, independently of the other workers. Collective transfers are not used, because each slab is one range
-/// of the file already, and collective writing of Open MPI 4.1 is known to hang.
+/// Writes this worker's slab to a dataset, or reads the slab from the dataset. Each owner of a slab reads or writes one
+/// range of the HDF5 file, independently of the other workers. Collective transfers are not used, because each slab is
+/// one range of the file already, and collective writing of Open MPI 4.1 is known to hang.
 template <class Move, std::size_t Rank>
 bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
   const hdf5_id file_space(H5Dget_space(data), H5Sclose);
@@ -195,8 +195,8 @@ bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
 ///           workers]. A job that is killed while it saves may leave a file that HDF5 cannot read; save data that must
 ///           not be lost as a checkpoint. While another job saves or loads datasets of the file, the call waits for at
 ///           most 5 s, then throws an io_error.
-/// Cost:     one repartition to slabs, at most one per worker of p (none if the blocks are these slabs already), then
-///           each worker writes its slab as one range of the file, all at the same time.
+/// Cost:     one repartition to slabs, at most one slab per worker of p (none if the blocks are these slabs already),
+///           then each owner writes its slab as one range of the file, all at the same time.
 /// Adjoint:  none; load_hdf5 is the inverse.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 void save_hdf5(const std::string& path, const std::string& dataset, const partition<Extents>& p,
@@ -274,8 +274,8 @@ void save_hdf5(const std::string& path, const std::string& dataset, const partit
 /// Shapes:   those of load_npy. All workers of the world call load_hdf5.
 /// Requires: a dataset of elements T [io_error] and rank Rank [shape_error]; all workers throw the errors. While
 ///           another job saves a dataset of the file, the call waits for at most 5 s, then throws an io_error.
-/// Cost:     one worker looks up the dataset, then each worker reads one range of the file, all at the same time, and
-///           one repartition follows (none if the blocks on p are these ranges).
+/// Cost:     one worker looks up the dataset, then each owner of a slab reads one range of the file, all at the same
+///           time, and one repartition follows (none if the blocks on p are these ranges).
 /// Adjoint:  none; save_hdf5 is the inverse.
 template <class T, std::size_t Rank, class Extents, class... Policies>
 auto load_hdf5(const std::string& path, const std::string& dataset, const partition<Extents>& p,

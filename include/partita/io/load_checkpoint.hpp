@@ -22,7 +22,7 @@ namespace partita {
 /// A checkpoint whose manifest was verified. A tensor is read from its file when `load` is called.
 class checkpoint {
  public:
-  /// For the verified manifest of the step whose folder is `path`; reads no tensor yet.
+  /// Opens the step in folder `path`, whose manifest was verified; reads no tensor yet.
   checkpoint(world everyone, std::string path, manifest manifest_contents)
       : everyone_(std::move(everyone)),
         path_(std::move(path)),
@@ -37,7 +37,7 @@ class checkpoint {
   PARTITA_DECL const manifest_tensor* find(const std::string& name) const;
 
   /// Reads one tensor to any partition of the world, in balanced blocks or as `result_cuts(...)` states, and verifies
-  /// it. If any bit of the file has changed, all workers throw an io_error that names the tensor and the slab.
+  /// it. If the file has changed, all workers throw an io_error, which names the changed slab or the new size.
   /// Shapes:   those of load_npy<T, Rank>(path, p).
   /// Requires: a tensor of this name, type and rank, unchanged [io_error, shape_error, on all workers].
   /// Cost:     that of load_npy, a checksum over the bytes that each worker reads, and a single all-reduce of the

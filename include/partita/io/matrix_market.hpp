@@ -47,8 +47,8 @@ PARTITA_DECL void write_market_together(const file_call& call, const std::string
 
 /// Reads a Matrix Market file as a sparse matrix, as in `auto a = load_matrix_market<double>("mesh.mtx", everyone);`.
 /// Rows and columns are split over the workers in balanced parts. Collective.
-/// Shapes:   the result has the extents in the file. A symmetric or skew-symmetric matrix gets both of its triangles,
-///           and a pattern the values 1; entries of the same row and column are added.
+/// Shapes:   the result has the extents in the file. The result has both triangles of a symmetric or skew-symmetric
+///           matrix, and the values 1 for a pattern; entries of the same row and column are added.
 /// Requires: a complete, readable file of the same name on all workers, in coordinate format, real, integer or pattern,
 ///           general, symmetric or skew-symmetric [io_error, on all workers].
 /// Cost:     each worker reads and parses an equal share of the bytes; then the constructor of csr_matrix makes two

@@ -15,8 +15,7 @@ namespace partita {
 
 namespace detail {
 
-/// Writes a tensor under a temporary name beside `path`, and renames the file to `path` when all workers have written.
-/// Collective.
+/// Collective. Writes a tensor to a temporary file beside the one to replace; renames it when all workers have written.
 template <class T, std::size_t Rank, bool FortranOrder, bool CutsGiven, class Extents, class X>
 void replace_npy(const file_call& call, const std::string& path, const partition<Extents>& p,
                  const std::array<std::size_t, Rank>& global, const X& x, const file_request<Rank>& request) {
@@ -44,14 +43,15 @@ void replace_npy(const file_call& call, const std::string& path, const partition
 /// Writes a tensor that is partitioned over p to one .npy file. The policies are `source_cuts(...)`, if the shapes of
 /// the blocks do not determine the cuts, `fortran_order` and `file_options{...}`.
 /// Shapes:   x is this worker's block on p of a tensor of these extents, with any cuts that repartition accepts;
-///           inactive workers pass zero volume. All workers of the world call save_npy.
+///           inactive workers pass a block of zero volume. All workers of the world call save_npy.
 /// Requires: rank(p) == rank(x) == rank(extents), numbers, bool or std::complex [compile time]; blocks of a tensor of
 ///           these extents [shape_error]; a place to write [io_error]. Errors are thrown on all workers, and then the
-///           old file, if there was one, is intact. The new file gets the mode of the old one and, if this process may
-///           set it, the owner. If `path` is a symbolic link, the link stays and its target is replaced.
-/// Cost:     one repartition to the owners of the file (none if the blocks are its slabs already), and one message of
-///           at most one page from each owner to another; then all owners write at the same time, with one fdatasync
-///           each. Each owner needs memory for one slab of the file.
+///           old file, if there was one, is intact, unless the error says that the new file is written. The new file
+///           gets the mode of the old one and, if this process may set it, the owner. If `path` is a symbolic link, the
+///           link stays and its target is replaced.
+/// Cost:     one repartition to the owners of the file (none if the blocks are its slabs already), and at most one
+///           message of less than one page from each owner to another; then all owners write at the same time, with one
+///           fdatasync each if file_options::sync is true. Each owner needs memory for one slab of the file.
 /// Adjoint:  none; load_npy is the inverse.
 template <class Extents, std::size_t... E, ranked_array X, class... Policies>
 void save_npy(const std::string& path, const partition<Extents>& p, const extents<E...>& global, const X& x,
@@ -98,13 +98,13 @@ void save_npy(const std::string&, const partition<Extents>&, const X&, const A&.
 
 /// Reads a .npy file as a tensor on p, in balanced blocks or as `result_cuts(...)` states. Supports C and Fortran
 /// order, both byte orders, and versions 1 to 3.
-/// Shapes:   the result is this worker's block on p, zero volume if this worker is inactive. All workers of the world
-///           call load_npy.
+/// Shapes:   the result is this worker's block on p, of zero volume if this worker is inactive. All workers of the
+///           world call load_npy.
 /// Requires: a complete, readable file with elements T [io_error] and rank Rank [shape_error], on all workers. If
 ///           another job replaces the file during the call, all workers read the old file or all read the new one.
-/// Cost:     one worker reads the header. If the file is in C order and the blocks are in it in runs of `run_bytes` or
-///           more on average, each worker reads its own block. For shorter runs, or in Fortran order, each owner of a
-///           slab reads one range of the file, all at the same time, and one repartition moves the elements.
+/// Cost:     one worker reads the header. If the file is in C order, and the blocks occupy runs of `run_bytes` bytes or
+///           more in it on average, each worker reads its own block. For shorter runs, or in Fortran order, each owner
+///           of a slab reads one range of the file, all at the same time, and one repartition moves the elements.
 /// Adjoint:  none; save_npy is the inverse.
 template <class T, std::size_t Rank, class Extents, class... Policies>
 auto load_npy(const std::string& path, const partition<Extents>& p, const Policies&... policies) {

@@ -94,9 +94,10 @@ class flat_state {
     if constexpr (real_part<T>::count == 1) return static_cast<double>(x);
     else return static_cast<double>(x.real());
   }
-  /// The range of the numbers in the file that a worker has.
+  /// The range of the numbers in the file that a worker writes or reads.
   interval part(std::size_t worker) const { return balanced_part(file_numbers_, everyone_.size(), worker); }
-  /// The index, in this worker's part, of the first number of the visited state; `flat` is that of for_each_state.
+  /// The index, in this worker's part, of the first number of the visited state; `flat` is the argument that
+  /// for_each_state passes.
   std::size_t index_in_part(const std::vector<worker_box>& flat) const {
     const worker_box& own = flat[everyone_.id()];
     return own.has_box ? state_start_ + own.box[0].start - part(everyone_.id()).start : 0;

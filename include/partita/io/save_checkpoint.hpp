@@ -119,12 +119,13 @@ std::unique_ptr<checkpoint_writer> begin_checkpoint(const char* name, const std:
 /// Saves tensors in the folder FOLDER/step-N (N has at least 12 digits), which gets this name only when all its files
 /// are written. Options may be the last argument: `checkpoint_options{.keep_last = 3}`.
 /// Shapes:   each x is this worker's block, as in save_npy. All workers of the world call save_checkpoint. Several jobs
-///           may save into one folder: if two save the same step, only one of them succeeds. Incomplete steps of killed
-///           jobs are removed.
+///           may save into one folder: if two save the same step, only one of them succeeds. The call removes
+///           incomplete steps of killed jobs.
 /// Requires: a folder that exists or can be made and does not contain the step [io_error]; names that are valid for
-///           files and unique [io_error]. All workers throw the errors; steps saved before stay intact.
+///           files and unique [io_error]. All workers throw the errors; steps saved before stay intact, except those
+///           that `keep_last` removes.
 /// Cost:     that of save_npy for each tensor, on each worker a checksum over the bytes that it writes (some 9 GB/s),
-///           and from each worker a message of 4 bytes per slab to one worker.
+///           and from each owner of a slab a message of 4 bytes per slab to one worker.
 /// Adjoint:  none; load_checkpoint is the inverse.
 template <class First, class... Rest>
 void save_checkpoint(const std::string& folder, std::uint64_t step, const First& first, const Rest&... rest) {
@@ -168,8 +169,8 @@ class checkpoint_saver {
       : folder_(std::move(folder)), options_(options) {}
   checkpoint_saver(const checkpoint_saver&) = delete;
   checkpoint_saver& operator=(const checkpoint_saver&) = delete;
-  /// Completes a pending checkpoint, and prints an error to stderr. If the object is destroyed during stack unwinding,
-  /// the pending checkpoint is not saved.
+  /// Completes a pending checkpoint; prints an error to stderr instead of throwing the error. If the object is
+  /// destroyed during stack unwinding, the pending checkpoint is not saved.
   PARTITA_INLINE ~checkpoint_saver();
 
   /// Completes the previous checkpoint, and starts that of `step`. The caller may change the tensors after the call.

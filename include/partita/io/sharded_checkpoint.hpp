@@ -105,7 +105,7 @@ const std::shared_ptr<bound_mesh>& require_mesh_of_tensor(const sharded_tensor<T
   return x.state()->on;
 }
 
-/// The tensors in All are named parameters.
+/// Whether the tensors in All are named parameters.
 template <class All>
 concept has_tensor_names = requires(const All& all) { all.name(std::size_t{0}); };
 /// The name of tensor k in a checkpoint: the name of a named parameter, or the number k.
@@ -171,7 +171,7 @@ text describe_difference(const checkpoint& from, const All& all, std::size_t cou
 }
 
 #ifdef PARTITA_CORE
-// Saving and loading are compiled once for float and double, for all ranks that call_with_rank supports.
+// Saving and loading are compiled once for float and once for double, for all ranks that call_with_rank supports.
 #define PARTITA_INSTANTIATE_CHECKPOINTS_OF_RANK(EXTERN, T, R)                                   \
   EXTERN template sharded_tensor<T> load_in_layout<R, T>(const checkpoint&, const std::string&, \
                                                          const sharded_tensor<T>&);             \
@@ -236,8 +236,8 @@ void save_tensors(const std::string& folder, std::uint64_t step, const All& tens
 /// any number of workers. Returns the step that was loaded, by default the highest one, as in `const auto step =
 /// load_tensors("run", std::tie(model.w1, model.w2));`.
 /// Shapes: as many tensors as were saved, of their types and extents; named parameters may be fewer, in any order.
-/// Requires: these shapes [shape_error, io_error] and what checkpoint::load requires; errors are thrown on all workers,
-/// and then no tensor has changed.
+/// Requires: tensors of these shapes [shape_error, io_error] and what checkpoint::load requires; errors are thrown on
+/// all workers, and then no tensor has changed.
 /// Cost: that of load_npy for one copy of each tensor, and one exchange per tensor that sends its blocks to their
 /// replicas.
 /// Adjoint: none; save_tensors is the inverse.

@@ -72,7 +72,7 @@ void save_npy(const std::string& path, const typed_sharded<T, Layout>& x) {
   save_npy<layout_of_name<Layout>.rank()>(path, x.run_time_tensor());
 }
 /// Reads a file as a tensor with this layout, as in `load_npy<float, 2>("w.npy", everyone, layout, {8, 4})`.
-/// Requires: a file with these extents [shape_error], and what load_npy on a partition requires.
+/// Requires: a file with the given extents [shape_error], and what load_npy on a partition requires.
 /// Cost:     that of load_npy for one copy of the tensor, and one exchange that sends the blocks to their replicas.
 template <class T, std::size_t Rank>
 sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const sharding& layout,
@@ -92,7 +92,8 @@ sharded_tensor<T> load_npy(const std::string& path, const world& everyone, const
 
 /// Shards a whole array that one worker has; the arrays of the other workers are not read: `shard_from(everyone, 0,
 /// layout, {8, 4}, x)`. Collective.
-/// Shapes:   x on that worker has these extents [shape_error, on all workers]; the layout has one entry per extent.
+/// Shapes:   x on the given worker has the given extents [shape_error, on all workers]; the layout has one entry per
+///           extent.
 /// Requires: the number of a worker of the world [partition_error].
 /// Cost:     one exchange: each worker receives its block.
 template <ranked_array X>

@@ -59,7 +59,7 @@ struct shardy_reader {
     for (; is_digit(source[position]); ++position) n = 10 * n + static_cast<std::size_t>(source[position] - '0');
     return n;
   }
-  /// Parses a factor and returns its number in the rule, to which a new factor is added.
+  /// Parses a factor, adds the factor to the rule if it is new, and returns its number in the rule.
   constexpr std::size_t read_factor() {
     char letter = next();
     if (!is_letter(letter)) throw_syntax_error("a factor, a letter or z_1");

@@ -21,8 +21,8 @@ struct checkpoint_list {
 };
 PARTITA_DECL checkpoint_list list_checkpoints(const std::string& folder);  ///< reads the folder on this worker
 
-/// Removes a folder and its contents. Returns 0, also if the folder does not exist, or an errno. The function uses
-/// POSIX because including <filesystem> takes a tenth of a second.
+/// Removes a folder and its contents. Returns 0, also if the folder does not exist or another job removes it, or an
+/// errno. The function uses POSIX because <filesystem> takes a tenth of a second to compile.
 PARTITA_DECL int remove_folder(const std::string& folder);
 
 /// The lock of the folder of an incomplete step, which is a lock of the file manifest.json in the folder. The job that
@@ -30,19 +30,18 @@ PARTITA_DECL int remove_folder(const std::string& folder);
 /// releases the lock when a process ends, also by kill -9.
 class folder_lock {
  public:
-  /// Makes a folder that no other job removes during the lifetime of this object. Returns 0 or an errno, which is
-  /// EAGAIN if another job was about to remove the folder.
+  /// Makes a folder that no other job removes during the lifetime of this object (without locks: until it is unchanged
+  /// for a day). Returns 0 or an errno, which is EAGAIN if another job was about to remove the folder.
   PARTITA_DECL int make(const std::string& folder);
-  /// Whether no job is saving into a leftover folder; if true, no job begins to save into the folder during the
-  /// lifetime of this object. On a file system without locks the result is true if nothing was written to the folder
-  /// for a day.
+  /// Whether no job saves into a leftover folder; if true, no job begins to do so during the lifetime of this object.
+  /// On a file system without locks the result is true if nothing was written to the folder for a day.
   PARTITA_DECL bool lock_if_unused(const std::string& folder);
 
  private:
   posix_file manifest_file_;  ///< the file manifest.json in the folder, whose lock is that of the folder
 };
 
-/// Removes the leftover folder of a killed job, unless another job still saves into it. Returns 0 or an errno.
+/// Removes a leftover folder of an incomplete step, unless a job still saves into it. Returns 0 or an errno.
 PARTITA_DECL int remove_leftover(const std::string& folder);
 /// Removes a step. The folder of the step is renamed first, so that no job takes a partly removed step for a complete
 /// one. Returns 0 (also if another job removes the step) or an errno.

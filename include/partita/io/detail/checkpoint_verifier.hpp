@@ -21,7 +21,7 @@ namespace partita::detail {
 /// the contributions of all workers is the checksum of the slab. The pieces must be added in the order of the file.
 class checksum_contributions {
  public:
-  /// For a file of file_bytes that is read in slabs of slab_bytes.
+  /// Begins the checksums of a file of `file_bytes` bytes, one for each slab of `slab_bytes` bytes.
   checksum_contributions(std::size_t file_bytes, std::size_t slab_bytes)
       : file_bytes_(file_bytes), slab_bytes_(slab_bytes), contributions_((file_bytes + slab_bytes - 1) / slab_bytes) {}
 
@@ -55,11 +55,11 @@ class checkpoint_verifier {
         data_offset_(data_at),
         contributions_(entry.bytes, slab_bytes) {}
 
-  /// Checks the size of the file, and adds its header. Only the leader calls this function.
+  /// Checks the file's size, and adds the bytes of its header to the checksums. Only the leader calls check_header.
   PARTITA_DECL file_error check_header(const posix_file& file);
   /// Adds n bytes that this worker has read from offset `at` of the file on.
   void add_piece(std::size_t at, const unsigned char* bytes, std::size_t n) { contributions_.add(at, bytes, n); }
-  /// Compares the checksums of the bytes that the workers have read with those in the manifest. Collective.
+  /// Collective. Throws on all workers if the checksums of the read bytes, or the header, differ from the manifest.
   PARTITA_DECL void finish();
 
  private:

@@ -1,5 +1,4 @@
-// A checkpoint that is being written: begin and end are collective, and each worker writes its bytes without
-// communication.
+// A checkpoint that is being written: begin() and end() are collective; writing needs no communication.
 #pragma once
 
 #include <array>
@@ -111,8 +110,8 @@ class checkpoint_writer {
 
   /// Makes a temporary folder whose name no other job uses. Collective.
   PARTITA_DECL void begin();
-  /// Adds a tensor to the checkpoint. With `keeps_copies` the checkpoint gets the tensor's present values, without it
-  /// the values at the time of writing. Collective.
+  /// Adds a tensor to the checkpoint. With `keeps_copies` the caller may then change the tensor; without it the caller
+  /// must not change the tensor before it is written. Collective.
   template <class Extents, std::size_t Rank, class X, class... Policies>
   void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool keeps_copies);
   /// Writes this worker's bytes of all files. The function does not communicate, so any thread may call it.

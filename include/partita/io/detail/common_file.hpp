@@ -1,5 +1,4 @@
-// A file that several workers read while other jobs may replace it. All workers read the same version of the file, or
-// read again.
+// A file that several workers read while other jobs may replace it. All workers read the same version, or read again.
 #pragma once
 
 #include <cstdint>

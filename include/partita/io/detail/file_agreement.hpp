@@ -1,7 +1,7 @@
 // Agreement between the workers of a call on files: on the call, on its errors, and on data that one worker has read.
 //
-// No other header of io/ implements agreements. The workers of a call on files agree at every level of checks, because
-// the time of an agreement is small compared with that of a disk.
+// The workers of a call on files agree at every level of checks, because the time of an agreement is small compared
+// with that of a disk.
 #pragma once
 
 #include <cstddef>
@@ -93,7 +93,7 @@ class file_call {
   /// (errno 2); " from an errno, and appends `error_advice`. If `error` is 0, the result is empty.
   PARTITA_DECL file_error errno_error(const char* action, const std::string& path, int error,
                                       const char* error_advice) const;
-  /// Makes an error with the name of the call before the sentence.
+  /// Makes an error whose message is the name of the call, followed by `sentence`.
   PARTITA_DECL file_error make_error(file_error::kind error_kind, const text& sentence) const;
 
  private:

@@ -12,8 +12,9 @@ namespace partita::detail {
 inline constexpr const char* write_error_advice =  ///< the end of messages that a file cannot be written
     "free some space, or write where this worker may; what had this name before is untouched";
 
-/// Makes a temporary file of `bytes` bytes beside `path`, calls `write(file, name)`, which writes this worker's bytes
-/// and returns its error, and renames the file. Only on the leader `file` is open. Collective.
+/// Makes a temporary file of `bytes` bytes beside `path` (or its target, if `path` is a symbolic link), calls
+/// `write(file, name)`, which writes this worker's bytes and returns its error, and renames the file. Only on the
+/// leader `file` is open. Collective.
 template <class Write>
 void replace_file(const file_call& call, const std::string& path, std::size_t bytes, bool sync, Write write) {
   // 1. Find the file to replace, and agree on the name of a temporary file in the same folder.

@@ -16,8 +16,8 @@ namespace partita::detail {
 
 /// The header of a file, or an error.
 struct npy_header_or_error {
-  npy_header header;      ///< the header, if there is no error
-  file_error call_error;  ///< empty if the header was read
+  npy_header header;      ///< the header, if it was read
+  file_error call_error;  ///< the error that all workers throw; empty if the header was read and fits the call
 };
 /// Opens a file and reads its header. Only the leader calls this function.
 PARTITA_DECL npy_header_or_error read_npy_header(const file_call& call, common_file& source);
@@ -30,7 +30,8 @@ struct npy_metadata {
   bool fortran_order = false, has_foreign_byte_order = false;  ///< foreign: not that of this machine
 };
 
-/// An error if the type or the rank of the tensor in a file differs from what the call requests, else no error.
+/// An error if the tensor in a file does not have the type and rank that the call requests, or if this machine cannot
+/// convert its byte order, else no error.
 template <class T, std::size_t Rank>
 file_error find_mismatch(const file_call& call, const std::string& path, const npy_header& h) {
   text sentence;
@@ -159,7 +160,7 @@ template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verifi
 std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, common_file& source,
                                                const npy_metadata<Rank>& metadata, const partition<Extents>& p,
                                                const file_request<Rank>& request, Verifier& verifier) {
-  // If the elements of a block are in the file in long runs, each worker reads its own block.
+  // If the blocks are in the file in long runs on average, each worker reads its own block.
   const auto wanted = CutsGiven ? *request.to : decomposition<Rank>::balanced(metadata.extents, p.grid().shape());
   const bool fits = wanted.parts() == p.grid().shape() && wanted.extents() == metadata.extents;
   if (!metadata.fortran_order && fits && mean_run(wanted) >= request.options.run_bytes / sizeof(T))

@@ -36,7 +36,7 @@ int transfer_all_bytes(std::size_t n, Move move) {
   return 0;
 }
 
-/// An open file. The destructor closes it.
+/// A file, closed until open() is called; the destructor closes the file.
 class posix_file {
  public:
   posix_file() = default;
@@ -55,9 +55,10 @@ class posix_file {
   /// Writes `bytes` bytes from offset `at` on. Returns 0 or an errno.
   PARTITA_DECL int write(const void* from, std::size_t bytes, std::size_t at) const;
   PARTITA_DECL int size(std::size_t& bytes) const;  ///< sets `bytes` to the size of the file; returns 0 or an errno
-  /// A fingerprint of the file, which changes when a process writes to the file, and differs from that of any file that
-  /// replaces it while it is open (no other file gets the inode of an open file). The fingerprint does not depend on
-  /// the device number, because each machine assigns its own. If there is an error, the fingerprint is 0.
+  /// A fingerprint of the file's inode, size and time of the last write, which changes at nearly every write to the
+  /// file, and differs from that of any file that replaces it while it is open (no other file gets the inode of an open
+  /// file). The fingerprint does not depend on the device number, because each machine assigns its own. If there is an
+  /// error, the fingerprint is 0.
   PARTITA_DECL std::uint64_t fingerprint() const;
   /// Whether the name `path` still refers to this file.
   PARTITA_DECL bool has_name(const std::string& path) const;
@@ -99,7 +100,7 @@ PARTITA_DECL std::uint64_t random_word();  ///< a random number for temporary_na
 PARTITA_DECL text error_text(int error);
 
 /// Calls a function that makes temporary files, and catches and rethrows its exceptions. An exception without a handler
-/// would end the program without running destructors, and the files would remain.
+/// could end the program without running destructors, so that the files would remain.
 template <class Call>
 void call_with_unwinding(Call call) {
   try {

@@ -1,5 +1,5 @@
-// The file that a save replaces. The file is found through symbolic links, and the new file gets the old file's owner
-// and mode.
+// The file that a save replaces. The file is found through symbolic links. The new file gets the old file's mode and,
+// if this process may set it, its owner.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 namespace partita::detail {
 
-/// The file, if any, that has a name before a new file is saved under that name.
+/// The file, if any, that a new file of the same name will replace.
 struct replaced_file {
   std::string path;         ///< the name with symbolic links resolved, which the new file gets
   bool is_symlink = false;  ///< whether the name given is a symbolic link

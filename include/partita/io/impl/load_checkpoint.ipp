@@ -17,7 +17,8 @@ PARTITA_DEF const manifest_tensor* checkpoint::find(const std::string& name) con
 
 namespace partita::detail {
 
-/// The saved steps in a folder, which the leader lists and sends to all workers; none if the folder does not exist.
+/// The steps that are saved in a folder; the leader reads the folder and sends the steps to all workers. Empty if the
+/// folder does not exist.
 PARTITA_DECL std::vector<std::uint64_t> steps_on_all_workers(const file_call& call, const std::string& folder) {
   std::string bytes;
   file_error call_error;
@@ -66,7 +67,7 @@ PARTITA_DECL std::pair<std::string, file_error> read_manifest(const file_call& c
                                                     << path.c_str() << ", " << problem << "; load an earlier step")};
 }
 
-/// Reads a manifest on the leader, and sends it to all workers, which verify it. Collective.
+/// Reads and verifies a manifest on the leader, and sends it to all workers. Collective.
 PARTITA_DECL checkpoint open_checkpoint(const file_call& call, const std::string& folder,
                                         const std::optional<std::uint64_t>& wanted) {
   std::pair<std::string, file_error> read;

@@ -1,5 +1,5 @@
-// How one worker reaches the other members of one group: by a channel that reaches all of them, or through shared
-// memory inside a node and by messages between nodes.
+// How one worker reaches the other members of one group: by a channel that reaches all of them, or usually through
+// shared memory inside a node, and by messages between nodes.
 #pragma once
 
 #include <cstddef>
@@ -46,35 +46,36 @@ struct collective_channel {
   /// spread() has returned.
   PARTITA_DECL void start_spread(const element_messages& group_messages, const group_blocks& b);
 
-  /// Gives the root's n elements x to every member in one block per node (per worker, where there is no shared memory).
-  /// Every member gets a view of the block, except a root without `root_gets_view`.
+  /// Gives the root's n elements x to every member in one block per node (one per member, where there is no shared
+  /// memory, or none is left). Every member gets a view of the block, except a root without `root_gets_view`.
   PARTITA_DECL lent_header* share(const element_messages& group_messages, arena& memory, const char* x, std::size_t n,
                                   bool root_gets_view);
 
   /// Speculative: the root of a broadcast sends its block to other nodes before all workers agree on the call.
   PARTITA_DECL void send_block_early(const element_messages& group_messages, const group_blocks& b);
-  /// Speculative: the root of a broadcast on one node shows its block to the others before any agreement.
+  /// Speculative: the root of a broadcast on one node shows its block, if it is small, before any agreement.
   PARTITA_DECL void show_block_early(const element_messages& group_messages, const group_blocks& b);
   /// Speculative: when all workers of this node agree, but other nodes have not answered yet, the members add up their
-  /// blocks, which must fit into slots, and their leader sends the sum to other nodes.
+  /// blocks, which must fit into slots, and their leader sends the sum to other nodes, unless it must first combine
+  /// sums of other nodes.
   PARTITA_DECL void send_node_sum_early(const element_messages& group_messages, const element_operation& op,
                                         const group_blocks& b, bool to_all);
   /// Discards what was sent speculatively, because the workers did not agree on the call.
   PARTITA_DECL void discard_speculative_sends();
 
-  /// Starts a sum: shows this worker's block to the members on this node, and does not wait. `y` is where the sum goes,
-  /// if that is already known (at the root; on all members if `to_all`), or nullptr. Until the end of the sum x must
-  /// not change, and the group must make no other call.
+  /// Starts a sum: shows this worker's block to the members on this node, if the sum uses shared memory, and does not
+  /// wait. `y` is where the sum goes, if that is already known (at the root; on all members if `to_all`), or nullptr.
+  /// Until the end of the sum x must not change, and the group must make no other call.
   void start_sum(const element_operation& op, const group_blocks& b, bool to_all) {
     if (can_sum_on_node(op)) shared->start(make_node_sum(op, b, to_all && is_on_one_node));
   }
-  /// For a sum that stays pending after start_sum and whose group uses messages: a member that combines no blocks sends
-  /// its own block at once. All other messages of the sum are sent when the sum is finished.
+  /// For a sum that stays pending after start_sum and whose group uses messages: a member that combines no blocks
+  /// usually sends its own block at once; all other messages of the sum are sent when the sum is finished.
   PARTITA_DECL void post_send(const element_messages& group_messages, const element_operation& op,
                               const group_blocks& b, bool to_all);
 
-  /// Finishes a sum. The root's result goes to `into()`, a block of n elements; other members are asked for such a
-  /// block only if they combine blocks. The function `incoming(n)` returns a buffer for messages of n elements.
+  /// Finishes a sum. `into()` returns a block of n elements: on the root for the result, on other members for partial
+  /// results. The function `incoming(n)` returns a buffer for messages of n elements.
   template <class Into, class Incoming>
   void finish_sum(const element_messages& group_messages, const element_operation& op, const char* x, std::size_t n,
                   Into into, Incoming incoming) {
@@ -132,11 +133,11 @@ struct collective_channel {
   /// Copies the leader's elements x to y on all members of this node.
   PARTITA_DECL void broadcast_on_node(const element_messages& group_messages, const group_blocks& b,
                                       bool has_started_broadcast);
-  /// The sum of this node's blocks that send_node_sum_early() has computed; x, if this worker is alone on its node.
+  /// The sum of this node's blocks that send_node_sum_early() has computed; x, if no other member is on this node.
   const char* local_sum(const char* x) const {
     return node_members.members.size() == 1 ? x : reinterpret_cast<const char*>(early_node_sum.data());
   }
-  /// Finishes the part of a sum that this node's members compute through shared memory; false if they do not.
+  /// Finishes the part of a sum that this node computes through shared memory; returns false if it uses messages.
   PARTITA_DECL bool finish_sum_on_node(const element_messages& group_messages, const element_operation& op,
                                        const group_blocks& b);
   bool is_root() const { return is_leader && node_leaders.position == 0; }  ///< Whether this worker is the root.

@@ -23,8 +23,8 @@ struct block_sum {
   std::size_t bytes_of_result() const { return op->result_block_count * bytes(); }  ///< The bytes at y.
 };
 
-/// The members of one group on one channel, the root first. All members make the same calls with the same number of
-/// bytes. A call that returns false returns false on all members and moves nothing; then the blocks travel by messages.
+/// The members of one group on one channel, the root first. All members make matching calls with the same number of
+/// bytes. A call that returns false does so on all members, and moves no block; the caller then uses messages.
 class group_transport {
  public:
   virtual ~group_transport() = default;
@@ -35,16 +35,18 @@ class group_transport {
   /// Starts a broadcast at its root, without waiting. The root's block x must not change before finish_spread has
   /// returned true. The other members of the group call spread.
   virtual void start_spread(const char* x, char* y, std::size_t bytes) = 0;
-  /// Waits at the root until all members have read its block x, which may change then. Returns false, without
+  /// Waits at the root until its block x may change: all members have read x, or x was copied. Returns false, without
   /// waiting, if the block must be sent by messages.
   virtual bool finish_spread(std::size_t bytes) = 0;
-  /// Makes the call start_spread before any worker has agreed to it; no member reads x before all have agreed. Returns
-  /// false, and does not make the call, if the root would have to wait. roll_back undoes the call if all do not agree.
+  /// Calls start_spread before the workers have agreed on the broadcast; no member reads x before all have agreed.
+  /// Returns false, and starts nothing, if the root would have to wait. roll_back() undoes the call if the agreement
+  /// fails.
   virtual bool show_block_early(const char*, std::size_t) { return false; }
   virtual void roll_back() {}  ///< Undoes show_block_early().
 
-  /// Starts a reduction: makes this member's block x readable, without waiting. Before finish() x must not change, and
-  /// the group must make no other call. The destination may still be unknown (nullptr) if it is not in shared memory.
+  /// Starts a reduction: makes this member's block x readable, without waiting. Until finish() returns, x must not
+  /// change and the group must make no other call. The destination may still be unknown (nullptr) if it is not in
+  /// shared memory.
   virtual void start(const block_sum& s) = 0;
   /// Waits for the other members and combines the blocks, in an order that depends on the group alone.
   virtual bool finish(const block_sum& s) = 0;

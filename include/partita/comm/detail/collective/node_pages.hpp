@@ -1,5 +1,5 @@
-// The channel of groups through the shared memory of a node. Each worker has one page of shared memory for each of its
-// groups; the members synchronise through these pages.
+// The channel by which groups of workers exchange blocks through the shared memory of a node. Each worker has one page
+// of shared memory for each of its groups; the members synchronise through these pages.
 #pragma once
 
 #include <cstddef>

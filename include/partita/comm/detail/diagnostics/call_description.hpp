@@ -1,4 +1,4 @@
-// The description of a call, which is composed only if it is printed.
+// The description of a call, whose text is made only when it is needed.
 #pragma once
 
 #include <partita/core/error.hpp>

@@ -1,6 +1,6 @@
-// Prints the last calls of a worker from its status slot. The worker prints its calls when an exception leaves main;
-// another worker of its machine prints them when the process has ended, or when other workers wait for it for a long
-// time.
+// Prints the last calls of a worker from its status slot. A worker prints its own calls when an uncaught exception ends
+// it, unless another worker ended before. A worker also prints the last calls of another worker of its machine that has
+// ended without printing them, or for which it waits a long time.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class call_log {
   /// Prints the calls of a worker that has ended, unless another worker has already printed them.
   PARTITA_DECL static void print_calls_of_ended_worker(const status_slot& of);
 
-  /// Installs, once, the handlers that report an uncaught exception and an early end of the process.
+  /// Installs, once, the handler of std::terminate and, if the program does not handle it, that of SIGTERM.
   PARTITA_DECL static void install_handlers();
 
  private:
@@ -46,8 +46,8 @@ class call_log {
   PARTITA_DECL static void report_exception(status_slot& own, bool continues_output);
 
   PARTITA_DECL [[noreturn]] static void handle_terminate();  ///< The handler of std::terminate.
-  /// Handles SIGTERM, which mpirun sends to the other workers as soon as one worker has ended: the last moment at which
-  /// they can report which worker ended.
+  /// Handles SIGTERM, which mpirun sends to the other workers as soon as one worker has failed: the last moment at
+  /// which they can report which worker has ended.
   PARTITA_DECL static void report_ended_workers_on_sigterm(int signal_number);
 };
 

@@ -31,8 +31,8 @@ struct first_difference {
   PARTITA_DECL explicit first_difference(const std::vector<call_report>& reports);  ///< `reports`: one for each worker
 };
 
-/// Names the calls that the workers make, and the workers of each call. If two different calls have the same
-/// description, the text adds what else may differ.
+/// Names the calls that the workers make (the first three), with the first worker and the number of workers of each. If
+/// two different calls have the same description, the text adds what else may differ.
 PARTITA_DECL text describe_difference(const std::vector<call_report>& reports);
 
 /// Throws the error of the worker with the lowest id among those that have an error. All workers throw this error,

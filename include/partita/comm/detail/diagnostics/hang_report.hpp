@@ -1,8 +1,9 @@
-// The hang report: a line that a worker prints after a long wait, which says where each worker of its world waits.
+// The hang report: a line that a worker prints after a long wait, with what the workers of its world on its machine do.
 //
-// A worker that computes for an hour looks the same as a worker that hangs. So a long wait is not an error: the waiting
-// worker with the lowest id prints, once, what each worker is doing. PARTITA_PATIENCE=seconds in the environment turns
-// a longer wait into an error. A worker whose process has ended is reported at once.
+// A worker that computes for an hour looks the same as a worker that hangs. So a long wait is not an error: on each
+// machine the waiting worker with the lowest id prints the report, once for a wait. PARTITA_PATIENCE=seconds in the
+// environment turns a longer wait into an error. If the process of a worker of this world on the same machine has
+// ended, a worker that waits throws an error at once.
 #pragma once
 
 #include <array>
@@ -36,8 +37,8 @@ class hang_report final : public wait_watcher {
     slot_address address;                               ///< the address of the worker's status slot
   };
 
-  /// The seconds after which a waiting worker prints the hang report. Below 10 s the report would be a false alarm
-  /// while workers read files; after a longer time users would have given up. Only tests change it.
+  /// The seconds after which a waiting worker prints the hang report. Below 10 s the report would often be a false
+  /// alarm while workers read files; after a longer time users would have given up. Only tests change this number.
   static inline std::atomic<double> seconds_until_report = 10;
   /// The seconds after which a wait is an error: the value of PARTITA_PATIENCE in the environment, or 0 for never.
   static double seconds_until_error() { return parse_patience(std::getenv("PARTITA_PATIENCE")); }
@@ -49,7 +50,8 @@ class hang_report final : public wait_watcher {
 
   PARTITA_DECL hang_report(std::size_t id, std::size_t size, MPI_Comm given);  ///< the world is made from `given`
   PARTITA_DECL static setup_record own_setup_record(std::uint64_t level);      ///< The record that this worker sends.
-  /// Called when a world is made: gives the world a number, and finds the status slots of the other workers.
+  /// Called when a world is made: gives the world a number, and finds the status slots of the other workers on this
+  /// machine.
   PARTITA_DECL void set_up_world(const std::vector<setup_record>& all);
 
   /// Notes a call of this world; a later wait is reported as a wait in this call.
@@ -90,8 +92,8 @@ class hang_report final : public wait_watcher {
     const bool has_failed = failed_call_ == call_count_ && call_count_ != 0;
     own_slot_->note_departure(world_number_, call_count_ - (has_failed ? 1 : 0));
   }
-  /// Stores the message of an error of this worker. The job ends with this message if the other workers never enter an
-  /// agreement in which they get the error.
+  /// Stores the message of an error of this worker. The job ends with this message if this worker then waits for 10 s
+  /// because the others enter no agreement in which they get the error.
   void set_final_message(const text& sentence) { final_message_ = sentence, has_final_message_ = true; }
   void clear_final_message() { has_final_message_ = false; }  ///< Drops that message, which is not needed any more.
 
@@ -120,7 +122,7 @@ class hang_report final : public wait_watcher {
   };
   using standing = status_slot::standing;  ///< the state of a worker
 
-  /// Workers in the same state, which are reported together.
+  /// Workers in the same state and the same last call, which are reported together.
   struct group {
     const visible_worker* first_worker;             ///< the worker with the lowest id
     standing state;                                 ///< the state of each of these workers
@@ -135,10 +137,10 @@ class hang_report final : public wait_watcher {
   /// The state that this worker shows in its status slot while it waits.
   standing own_standing() const { return world_number_ == 0 ? standing::is_making_world : standing::is_waiting; }
 
-  /// Whether this worker prints the hang report. Among the workers that wait in a call, the worker with the lowest id
-  /// prints; a worker that makes a world prints only if no worker waits in a call.
+  /// Whether this worker prints the hang report: of the workers of its machine that wait in a call, the one with the
+  /// lowest id; a worker that makes a world prints only if no worker of its machine waits in a call.
   PARTITA_DECL bool has_lowest_waiting_id() const;
-  /// The call that a worker noted last, in any of its worlds. Requires that it has noted a call.
+  /// The call that a worker noted last, in any of its worlds. Requires that the worker has noted a call.
   static const status_slot::call& newest_call(const status_slot& of) {
     return of.last_calls[(of.call_count - 1) % status_slot::kept_call_count];
   }

@@ -1,6 +1,6 @@
-// Records what every call of this worker did and how long the call took, if PARTITA_TRACE=file.json is set in the
-// environment. The trace file is written when MPI is finalised. When the trace is off, it costs a call nothing: the
-// trace is tested only behind branches that exist anyway.
+// Records what the calls of this worker did and how long they took, for up to a million calls, if
+// PARTITA_TRACE=file.json is set in the environment. The trace file is written when MPI is finalised. When the trace is
+// off, it costs a call at most tests of a flag.
 #pragma once
 
 #include <atomic>
@@ -22,11 +22,11 @@ namespace partita::detail {
 class [[gnu::visibility("default")]] trace {
  public:
   static bool is_on() { return is_enabled_.load(std::memory_order_relaxed); }  ///< Whether calls are recorded.
-  /// Starts the trace if the environment asks for one. Called when the first world is made; later calls have no effect.
+  /// Starts the trace if the environment asks for one. Called when a world is made; only the first call has an effect.
   PARTITA_DECL static void begin();
 
-  /// Records the beginning of a call, to which this thread's next records belong. `describe()` is called only for a
-  /// call that was not made before.
+  /// Records the beginning of a call, to which this thread's next records belong. `describe()` is called only if the
+  /// trace has no call with this fingerprint yet.
   PARTITA_DECL [[gnu::noinline]] static void begin_call(std::uint64_t world, std::uint64_t fingerprint,
                                                         const call_description& describe);
   static void leave_call() { current_call_ = none; }  ///< Records that the next work of this thread belongs to no call.
@@ -34,11 +34,10 @@ class [[gnu::visibility("default")]] trace {
   static std::size_t current_call() { return current_call_; }
   /// Records the present time as the end of the current call; a later end_call() may record a later end.
   PARTITA_DECL [[gnu::noinline]] static void end_call();
-  /// Records the end of one exchange of the call with index `number`, and adds the messages and bytes of the exchange
-  /// to those of the call.
+  /// Records the end of an exchange of the call with index `number`, and adds its messages and bytes to the call.
   PARTITA_DECL [[gnu::noinline]] static void end_call(std::size_t number, std::size_t messages,
                                                       std::size_t bytes_by_message, std::size_t bytes_shared);
-  /// Makes the next agreement on the current call part of that call's record: the workers agree again on their plan.
+  /// Makes the next agreement part of the current call's record, if the workers agree on the same call again.
   static void continue_call() { continues_call_ = true; }
   /// Records the beginning of a wait. Returns false for a wait inside another wait, which already counts the time.
   static bool begin_wait() { return !std::exchange(is_waiting_, true); }

@@ -45,8 +45,7 @@ struct recorded_trace {
   std::size_t dropped_count = 0;  ///< the calls, and the runs of programs, for which there was no room
 };
 
-/// Adds what one worker has recorded to a file, which is valid JSON after each worker. Prints an error if the trace
-/// cannot be written.
+/// Adds the records of one worker to a file, which is valid JSON after each worker. Prints an error if writing fails.
 PARTITA_DECL void write_trace(const std::string& path, std::size_t worker, const recorded_trace& all);
 
 }  // namespace partita::detail

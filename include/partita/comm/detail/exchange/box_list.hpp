@@ -54,8 +54,8 @@ class box_list {
   std::size_t volume(std::size_t k) const { return element_count_of_shape((*this)[k].shape, rank_); }
   PARTITA_DECL std::size_t volume() const;  ///< The number of elements in all boxes.
 
-  /// Adds a box in slabs of at most `most` bytes, in C order; the box is cut along its outer dimensions. An element has
-  /// `element` bytes.
+  /// Adds a box in slabs of at most `most` bytes (but at least one element), in C order; the box is cut along its outer
+  /// dimensions. An element has `element` bytes.
   PARTITA_DECL void add_cut(const listed_box& b, std::size_t element, std::size_t most);
 
  private:

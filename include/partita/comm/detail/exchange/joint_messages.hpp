@@ -1,6 +1,6 @@
-// Moves boxes between nodes in joint messages. All senders of a message write their boxes into the staging area of the
-// message's owner on their node. The owner on the other node receives the message into its staging area, and writes the
-// boxes from there to their receivers.
+// Moves boxes between nodes in joint messages, which combine boxes of several workers. All senders of a message write
+// their boxes into the staging area of the message's owner on their node. The owner on the other node receives the
+// message into its staging area, and writes the boxes from there to their receivers.
 #pragma once
 
 #include <cstddef>
@@ -71,8 +71,8 @@ class joint_messages : public box_transport {
   PARTITA_INLINE void post_send(const block_memory& x) override;  ///< Collects the boxes, or sends what is collected.
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;  ///< Sends before other nodes agree.
   PARTITA_INLINE void roll_back() override;  ///< Discards what send_speculatively() has sent.
-  /// The first advance() of an exchange waits until the workers of the node have written their boxes into this worker's
-  /// staging area, and then sends this worker's joint messages at once.
+  /// Without send_speculatively(), the first advance() of an exchange waits until the workers of the node have written
+  /// their boxes into this worker's staging area, and then sends this worker's joint messages at once.
   PARTITA_INLINE bool advance() override;
   PARTITA_INLINE void finish() override;            ///< Completes y, and releases the staging areas.
   bool is_needed() const override { return true; }  ///< Others always wait for boxes that this worker passes on.

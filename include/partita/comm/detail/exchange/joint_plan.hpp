@@ -90,7 +90,8 @@ class joint_planner {
 
   PARTITA_DECL void plan_direction(joint_plan& joint, bool is_leaving);  ///< Plans the messages that leave, or arrive.
   /// Plans the copies for the messages of one direction: `written` are this worker's own boxes in joint messages,
-  /// `read` the boxes in its staging area; joined[k] is 1 if its k-th box in this direction is in a joint message.
+  /// `read` the boxes in its staging area; joined[k] is 1 if this worker's k-th box in this direction is in a joint
+  /// message.
   PARTITA_DECL void plan_leaving_messages(joint_plan& joint, const staged_joint_boxes& written,
                                           const staged_joint_boxes& read, const std::vector<char>& joined) const;
   PARTITA_DECL void plan_arriving_messages(joint_plan& joint, const staged_joint_boxes& written,

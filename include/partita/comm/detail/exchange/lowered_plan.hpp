@@ -11,8 +11,8 @@
 
 namespace partita::detail {
 
-/// The boxes that one worker sends, receives and keeps. The boxes between two workers have the same order on both; both
-/// lists are sorted by worker.
+/// The boxes that one worker sends, receives and keeps. The lists `sends` and `receives` are sorted by worker; the
+/// boxes from one worker to another have the same order on both.
 struct lowered_plan {
   std::size_t rank = 0, worker = 0;  ///< the number of dimensions of each box; the worker whose plan this is
   std::vector<std::size_t> source_shape, received_shape;  ///< of this worker's source block, and of its result block
@@ -27,7 +27,7 @@ struct lowered_plan {
   /// whether source and destination are several blocks each, at any addresses; then their shapes have no meaning
   bool has_several_blocks = false;
   box_list blocks;  ///< if `has_several_blocks`: the received blocks
-  /// if `accumulate`: the positions in the order of the sum, of each receive and, as the last entry, of the kept boxes
+  /// if `accumulate`: for each receive, and last for the kept boxes, the position in the order in which boxes are added
   std::vector<std::size_t> sum_positions;
 
   explicit lowered_plan(std::size_t tensor_rank = 0)
@@ -46,7 +46,7 @@ struct lowered_plan {
   bool has_boxes() const { return !sends.empty() || !receives.empty() || !kept.empty(); }  ///< sent, received or kept
   PARTITA_DECL void clear_boxes();                    ///< Removes all sent, received and kept boxes.
   PARTITA_DECL lowered_plan make_empty_copy() const;  ///< Makes a copy of this plan that has no boxes.
-  /// Takes the properties of another plan, without its boxes, and keeps the memory of the lists.
+  /// Removes the boxes of this plan, and copies the properties of another plan, without its boxes. Frees no memory.
   PARTITA_DECL void copy_properties(const lowered_plan& other);
 };
 

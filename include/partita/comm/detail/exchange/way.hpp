@@ -9,8 +9,7 @@
 
 namespace partita::detail {
 
-/// The traffic of one worker in one exchange: the number of messages, and the bytes sent by message and through shared
-/// memory.
+/// The traffic of one worker in one exchange: messages, and bytes sent by message and through shared memory.
 struct exchange_traffic {
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;  ///< what this worker sent in the exchange
 
@@ -56,7 +55,7 @@ class box_transport {
   /// another transport. The two workers of a pair may get different results of follow().
   virtual bool follow(lowered_plan&) { return false; }
   virtual exchange_traffic counts() const = 0;  ///< The traffic of this worker in one exchange.
-  /// Whether other workers cannot finish a started exchange before this worker does more for it: this worker forwards
+  /// Whether other workers may need further calls by this worker to finish a started exchange: this worker forwards
   /// data of others, or the boxes of a pair move in more pieces than there is room for.
   virtual bool is_needed() const { return false; }
 };

@@ -12,8 +12,7 @@
 
 namespace partita::detail {
 
-/// Messages of blocks of one element kind between the workers of a world. The messages carry the MPI tag `message_tag`,
-/// which no other messages of the world use.
+/// Messages of blocks of one element kind between the workers of a world. All messages carry the MPI tag `message_tag`.
 class element_messages {
  public:
   element_messages(const world_state& world, const element_kind& of, tag message_tag, traffic& count,
@@ -35,7 +34,7 @@ class element_messages {
   PARTITA_DECL void send_bytes(const std::vector<char>& message, std::size_t worker) const;
   /// Waits for the message of send_bytes, and resizes `message`.
   PARTITA_DECL void receive_bytes(std::vector<char>& message, std::size_t worker) const;
-  /// Counts n elements that other workers read from shared memory.
+  /// Counts a block of n elements that has passed through shared memory.
   void count_shared_bytes(std::size_t n) const { traffic_->bytes_shared += bytes(n); }
 
   /// Broadcasts the root's n elements to all members: along a binomial tree, directly from the root, or in parts, as
@@ -46,8 +45,8 @@ class element_messages {
                                  std::size_t n) const;
 
   /// Reduces blocks to the root, in the order of a binomial tree, which depends on the group alone. `own_block` is the
-  /// block of this member, or nullptr if the member contributes nothing. `into` is the buffer for partial results,
-  /// which the root and every member that combines need. `incoming(n)` returns a buffer for messages of n elements.
+  /// block of this member, or nullptr if the member contributes nothing. `into` is a buffer for partial results; the
+  /// root and every member that combines blocks need it. `incoming(n)` returns a buffer for messages of n elements.
   template <class Incoming>
   void collect(const worker_group& group, const element_operation& op, const char* own_block, char* into, std::size_t n,
                std::vector<const char*>& blocks, Incoming incoming) const {
@@ -129,8 +128,7 @@ class element_messages {
   }
   /// The most bytes of each message in which n elements are sent.
   std::size_t message_bytes(std::size_t n) const { return link_->message_bytes(bytes(n)); }
-  /// Posts the messages of a broadcast to this member's children: in a binomial tree, or all members if `route` is
-  /// direct.
+  /// Posts the messages of a broadcast to this member's children in a binomial tree; if `route` is direct, to all.
   PARTITA_DECL void send_to_children(posted_messages& sent, const worker_group& group, block_route route,
                                      const char* data, std::size_t n) const;
   /// Posts the receives for n elements from a worker, in the messages that the worker's post_send() sends.

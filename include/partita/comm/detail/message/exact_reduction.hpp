@@ -12,7 +12,7 @@
 
 namespace partita::detail {
 
-/// The state of one worker in such sums, which is reused by the next sum.
+/// The state of one worker in sums that are rounded once; the next sum reuses its memory.
 class exact_reduction {
  public:
   /// The input of a node's leader: its own block, or the two terms of the sum of the node's blocks.
@@ -22,9 +22,9 @@ class exact_reduction {
     bool sends_whole_blocks = false;  ///< instead of `terms`, the node's other workers send their blocks by message
   };
 
-  /// Called by the leader of each node: writes the sum over all nodes to `into` on the first of them.
-  /// Cost:     n elements from each node to the one above it in the tree, plus the bits that rounding would drop;
-  ///           memory for one piece of each block.
+  /// Called by the leader of each node: writes the sum over all nodes to `into` on the first leader.
+  /// Cost:     n elements from each node to its parent in the tree, plus the bits that rounding would drop; memory for
+  ///           one piece of each block.
   template <class Incoming>
   void collect(const element_messages& group_messages, const element_operation& op, const worker_group& node_members,
                const worker_group& node_leaders, data_of_node given, char* into, std::size_t n, Incoming incoming) {

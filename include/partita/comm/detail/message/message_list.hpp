@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// The form of messages, which all workers choose alike. Boxes that are contiguous in a block are never copied.
+/// How the form of messages is chosen, equal on all workers. A message of one box that is contiguous is never copied.
 struct message_policy {
   message_form how = message_form::by_size;    ///< the form of all messages, or how it is chosen
   std::size_t chunk = std::size_t{256} << 10;  ///< the bytes of a message if messages are chunked
@@ -18,15 +18,15 @@ struct message_policy {
   friend bool operator==(const message_policy&, const message_policy&) = default;
 };
 
-/// Exchanges of up to this number of bytes are dominated by latency: MPI's derived types save a pass over the data, and
-/// measuring the forms of messages would cost more than it gains.
+/// Up to this number of bytes between two workers, latency dominates: MPI's derived types save a pass over the data,
+/// and measuring the forms of messages would cost more than it gains.
 inline constexpr std::size_t small_exchange = std::size_t{128} << 10;
 
 /// The volume of the boxes that a worker sends to, or receives from, another worker.
 struct pair_volume {
   std::size_t worker = 0, bytes = 0, boxes = 0;  ///< the other worker; the bytes and the number of the boxes
 
-  /// Whether the boxes are so large that the forms of their messages are measured.
+  /// Whether the boxes are so large that measuring the forms of their messages pays.
   bool is_worth_a_trial() const { return bytes > small_exchange; }
   /// The form of messages that is used if the forms were not measured. MPI is slow with a derived type of many boxes.
   message_form default_message_form() const {
@@ -37,7 +37,7 @@ struct pair_volume {
 /// The volume for each worker to which boxes go, or from which they come. The list of boxes must be sorted by worker.
 PARTITA_DECL std::vector<pair_volume> pair_volumes(const box_list& boxes, std::size_t element);
 
-/// One message: consecutive boxes.
+/// One message, which contains consecutive boxes of a list.
 struct message {
   std::size_t worker = 0, first = 0, last = 0;  ///< the other worker; the message contains boxes [first, last)
   std::size_t bytes = 0;                        ///< the size of these boxes
@@ -72,8 +72,7 @@ struct message_list {
   }
 
  private:
-  /// Orders the messages: the first of each worker, then the second of each worker, …, so that no pair waits for
-  /// another.
+  /// Orders the messages: the first of each worker, then the second of each, …, so that no pair waits for another.
   PARTITA_DECL void interleave_workers();
 };
 

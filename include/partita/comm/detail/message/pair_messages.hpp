@@ -23,14 +23,14 @@ class pair_messages : public box_transport {
                              const message_policy& policy, bool oversubscribed, const own_node* node_or_null = nullptr);
 
   exchange_traffic counts() const override { return {sent_messages_->count(), sent_messages_->bytes(), 0}; }
-  /// Whether others wait until this worker calls advance(), because messages use slots one after the other.
+  /// Whether other workers may wait until this worker calls advance(), because messages use slots one after the other.
   bool is_needed() const override { return sent_messages_->reuses_slots() || received_messages_->reuses_slots(); }
   void post_receive(const block_memory& y) override { y_ = y; }  ///< Notes y; post_send() posts the receives.
   /// Posts the receives and starts the sends, without waiting, except at the first exchange of pairs whose message
-  /// forms are measured. Messages that use MPI's rendezvous protocol are started before the receives: a posted receive
-  /// makes its sender send at once, and the request for this worker's message would queue behind all those bytes in the
-  /// NIC of the worker whose receive was posted first (35 to 60 ms instead of 35 for 4 MiB a worker, rows to columns, 2
-  /// hosts of 2 workers at 1 Gbit).
+  /// forms are measured. Between nodes, if some message uses MPI's rendezvous protocol, the sends are started before
+  /// the receives: a posted receive makes its sender send at once, and the request for this worker's message would
+  /// queue behind all those bytes in the NIC of the worker whose receive was posted first (35 to 60 ms instead of 35
+  /// for 4 MiB a worker, rows to columns, 2 hosts of 2 workers at 1 Gbit).
   PARTITA_INLINE void post_send(const block_memory& x) override;
   PARTITA_INLINE void send_speculatively(const block_memory& x) override;  ///< only if MPI sends all of them eagerly
   void roll_back() override {
@@ -44,9 +44,9 @@ class pair_messages : public box_transport {
   static constexpr std::array measurable_forms{message_form::packed, message_form::chunked, message_form::typed};
   using seconds_by_form = std::array<double, measurable_forms.size()>;  ///< the time of one exchange in each form
 
-  /// Whether MPI sends each message of this worker before its receive is posted.
+  /// Whether MPI is known to send each message of this worker before its receive is posted.
   bool is_sent_eagerly() const { return sent_messages_->longest_message_bytes() <= node_or_null_->link().eager_bytes; }
-  /// The tag of this exchange's messages, which changes if speculative messages may be lost.
+  /// The tag of this exchange's messages, which changes after a call whose speculative messages were discarded.
   int tag() const { return node_or_null_ == nullptr ? tag_ : node_or_null_->tag_in_this_round(tag_); }
   /// The workers with which this worker exchanges enough bytes for a trial, in ascending order. The lists are
   /// symmetric: if worker a is in the list of worker b, then b is in the list of a.
@@ -59,9 +59,9 @@ class pair_messages : public box_transport {
   PARTITA_DECL void make_messages();
 
   /// Exchanges the boxes of all large pairs in every form, three times each; the first time only faults in the buffers.
-  /// Each pair then takes the form in which its slower worker was fastest, so that both workers choose the same form.
-  /// MPI's derived types must win by a quarter, because they become three times slower when a hypervisor later moves
-  /// the workers to distant cores.
+  /// Each pair then takes the form in which its slower worker took the shortest time, so that both choose the same
+  /// form. MPI's derived types must win by a quarter, because they become three times slower when a hypervisor later
+  /// moves the workers to distant cores.
   PARTITA_DECL void measure_forms(const block_memory& x);
 
   MPI_Comm comm_;  // the communicator of the messages

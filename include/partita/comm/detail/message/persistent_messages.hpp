@@ -1,5 +1,5 @@
-// Sends and receives boxes as messages, many times: in place where a box is contiguous; else through buffers, as a
-// whole or in consecutive chunks, or as MPI derived types. All requests are persistent.
+// Sends and receives boxes as messages, many times, by persistent MPI requests: in place where a message is one
+// contiguous box; else through buffers, as a whole or in consecutive chunks, or as MPI derived types.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ class persistent_messages {
   /// Starts an exchange of the boxes of a block.
   PARTITA_DECL void start(MPI_Comm comm, int tag, const block_memory& block);
 
-  /// Ends the sends of an exchange that is discarded, which no receiver takes: waits 0.1 s for MPI to send them, and
-  /// leaves the rest to MPI. The next exchange can then start.
+  /// Ends the sends of an exchange that is discarded, which no receiver takes: waits at most 0.1 s until MPI has sent
+  /// them, and leaves the rest to MPI. Then the next exchange can start.
   PARTITA_DECL void end_discarded_sends();
 
   /// Starts and completes messages as far as possible without waiting. Returns true if all messages are complete.

@@ -10,7 +10,8 @@
 
 namespace partita::detail {
 
-/// The traffic of one worker: messages and bytes that it sent, and bytes of its blocks that went through shared memory.
+/// The traffic of one worker: messages and bytes that it sent, and bytes of blocks that it passed or got in shared
+/// memory.
 struct traffic {
   /// the messages that were sent, the bytes in them, and the bytes that went through shared memory
   std::size_t messages = 0, bytes_by_message = 0, bytes_shared = 0;
@@ -40,7 +41,7 @@ class posted_messages {
   PARTITA_DECL void wait(std::size_t first, std::size_t last);
   /// Waits for all pending messages, so that the sent data may change.
   PARTITA_DECL void wait();
-  /// Ends messages that no receiver will take: waits 0.1 s for MPI to send them, and leaves the rest to MPI.
+  /// Ends messages that no receiver will take: waits at most 0.1 s until MPI has sent them, and leaves the rest to MPI.
   PARTITA_DECL void end_discarded_sends();
 
  private:

@@ -1,5 +1,5 @@
 // Memory that every worker of a node can reach, allocated from a pool. The results of kernels are stored in this
-// memory, so that their senders can write them in place.
+// memory, if there is some, so that their senders can write them in place.
 #pragma once
 
 #include <sys/mman.h>
@@ -27,13 +27,13 @@ namespace partita::detail {
 
 /// One worker's part of its node's shared memory, and access to the parts of the node's other workers.
 ///
-/// The memory is reserved once, collectively, and is far larger than needed: pages that are never touched cost nothing.
-/// Blocks are page-aligned, come from this worker's own part, and are released to lists by size, so that a loop that
-/// repeats the same calls neither allocates nor causes page faults. If spare and used memory together would exceed 1.5
-/// times the peak use, spare blocks are first merged and reused; if no merged piece is large enough, their memory is
-/// returned to the system. Where a node has no shared memory, or too little, blocks come from the heap:
-/// `is_in_own_part` reports where a block is, and nothing else changes for the caller. All threads of a process share
-/// an arena.
+/// The memory is reserved once, collectively, and is usually far larger than needed: pages that are never touched cost
+/// nothing. Blocks are page-aligned, come from this worker's own part, and are released to lists by size, so that a
+/// loop that repeats the same calls soon neither allocates nor causes page faults. If spare and used memory together
+/// would exceed 1.5 times the peak use, spare blocks are first merged and reused; if no merged piece is large enough,
+/// the memory of all spare blocks is returned to the system. Where a node has no shared memory, or too little, blocks
+/// come from the heap: `is_in_own_part` reports where a block is, and nothing else changes for the caller. All threads
+/// of a process share an arena.
 class arena {
  public:
   /// The arena of a node in which each worker gets at most `most` bytes; with 0, all blocks are on the heap. The node's
@@ -62,23 +62,23 @@ class arena {
 
   /// Allocates a page-aligned block: from the pool if a block there fits, or from new memory. Never null.
   PARTITA_DECL void* allocate(std::size_t bytes);
-  /// Returns a block of this arena, or of the heap, that was allocated with the same number of bytes.
+  /// Takes back a block that allocate() returned for the same number of bytes.
   PARTITA_DECL void release(void* block, std::size_t bytes);
   /// Allocates memory that other workers write signals to. A worker may still write to a block after its owner has
   /// released the block. So signal blocks are separate from results, and reused only for signals, only by the same
   /// thread, and only after all workers have synchronised.
   PARTITA_DECL void* allocate_signals(std::size_t bytes);
-  /// Returns a block of allocate_signals.
+  /// Takes back a block that allocate_signals() returned for the same number of bytes.
   PARTITA_DECL void release_signals(void* block, std::size_t bytes);
-  /// Releases a block to the arena or to the heap, from which it came.
+  /// Releases a block to where it came from: to an arena of this process or to the heap.
   PARTITA_DECL static void release_arena_or_heap(void* block, std::size_t bytes);
 
   /// The bytes of memory that this worker's part occupies now, used or spare.
   std::size_t resident_bytes() const { return mapped_bytes_; }
   /// The largest number of bytes of this worker's part that were in use at one time.
   std::size_t most_used_bytes() const { return memory_use_.peak_bytes(); }
-  /// The number of blocks that were newly allocated, because no spare block fitted. A loop that repeats the same calls
-  /// does not increase this number.
+  /// The number of blocks, also of the heap, that were newly allocated, because no spare block fitted. A loop that
+  /// repeats the same calls soon does not increase this number any more.
   std::size_t new_block_count() const { return new_block_count_ + heap_pool::instance().new_block_count(); }
 
   /// Bytes that shared memory can still hold on this machine. A program that writes beyond this space is killed by
@@ -90,8 +90,8 @@ class arena {
 
   PARTITA_DECL arena(const own_node& members, std::size_t most);  ///< Collective over the node; see of().
 
-  /// Returns the oldest arena of these workers that all of them know: threads of other workers may make arenas in a
-  /// different order.
+  /// Returns the oldest arena of these workers that all of them know, or null: threads of other workers may make arenas
+  /// in a different order.
   PARTITA_DECL static arena* find_common_arena(const own_node& members, std::size_t most);
   /// Whether this arena was made for the same workers, in the same order.
   PARTITA_DECL bool serves_communicator(MPI_Comm communicator) const;
@@ -99,13 +99,14 @@ class arena {
   /// All arenas of this process, the newest first. Arenas are never destroyed, so the list can be read without a lock.
   PARTITA_DECL static std::atomic<arena*>& newest_arena();
 
-  /// The signal blocks that this thread released. Another thread must not reuse them, because only the calls of this
-  /// thread have synchronised with the other workers since the release.
+  /// The signal blocks that this thread released. Another thread must not reuse these blocks, because only the calls of
+  /// this thread have synchronised with the other workers since the release.
   PARTITA_DECL spare_blocks& spare_signal_blocks();
 
   PARTITA_DECL void* allocate_new_block_or_heap(std::size_t bytes);  ///< where no spare block fits: never null
-  /// Allocates new memory, or merges spare blocks. The memory is touched now, so that its first use causes no page
-  /// fault. All workers may allocate at the same time, so each takes at most its share of the free memory.
+  /// Allocates new memory, or a piece of merged spare blocks; null if neither is possible. New memory is touched now,
+  /// so that its first use causes no page fault. All workers may allocate at the same time, so each takes at most its
+  /// share of the free memory.
   PARTITA_DECL void* allocate_new_block(std::size_t bytes);
   /// Returns a piece of the merged spare blocks, or null. If no piece is large enough, and a new block would exceed
   /// memory_use::allowed_bytes, all spare blocks are merged first; if that does not help, their memory goes back to the

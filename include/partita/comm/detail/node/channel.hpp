@@ -1,5 +1,5 @@
 // The signals between the workers of a node for the exchanges of one kernel, and the ring buffers for boxes that cannot
-// be written in place. Only pairs of workers synchronise; there is no barrier.
+// be written in place. In an exchange only pairs of workers synchronise; there is no barrier.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,14 @@ struct announced_memory {
 };
 
 /// The signals and rings of a node. In each exchange every receiver announces to its senders where their boxes go; each
-/// sender waits for the announcement, writes its boxes, and signals that they have arrived. All counters only grow:
-/// nothing is reset, and an exchange that one worker has started waits for the other worker, as a message would.
+/// sender waits for the announcement, writes its boxes, and signals that they have arrived. Counters grow from exchange
+/// to exchange and are never reset: an exchange that one worker has started waits for the other worker, as a message
+/// would.
 class node_channel {
  public:
   static constexpr std::size_t slot_count = 4;  ///< the number of slots of a ring
   /// Announced blocks start at multiples of this many bytes: the lower bits of the announced offset hold the number of
-  /// pages (at most 65) of a slot.
+  /// pages of a slot (at most 65; 127 for messages).
   static constexpr std::size_t alignment = 128;
 
   /// Makes the channel. Collective over the node. `tag` is the MPI tag of the channel's messages.
@@ -50,18 +51,18 @@ class node_channel {
   /// The address of an offset in the arena of the worker at a place.
   void* at(std::size_t place, std::uint64_t offset) const { return arena_->at(place, offset); }
 
-  // Calls of the receiver.
+  // Functions that a receiver calls.
 
   /// Announces to the sender `from` where its boxes go: into `block` if that is shared, else through a ring with slots
-  /// of about `wished_slot_bytes` bytes.
+  /// of about `wished_slot_bytes` bytes, or in messages.
   PARTITA_DECL announced_memory announce(std::size_t from, void* block, std::size_t wished_slot_bytes);
-  /// Withdraws an announcement of a receiver, which the sender must not have read yet.
+  /// Withdraws the last announcement to the sender `from`, before that worker can have read the announcement.
   PARTITA_DECL void roll_back(std::size_t from);
   /// Waits for the sender's boxes, and returns the value that the sender passed to signal_arrival().
   std::uint64_t await_arrival(std::size_t from) {
     return pairs_[from].own_flags->arrived.wait(++pairs_[from].received_count, oversubscribed_);
   }
-  /// The number of slots in the ring of `from` that are filled and not emptied yet.
+  /// The number of slots in the ring from worker `from` that are filled and not emptied yet.
   std::size_t filled_slot_count(std::size_t from) const {
     const pair& p = pairs_[from];
     return static_cast<std::size_t>(p.own_flags->filled.epoch.load(std::memory_order_acquire) - p.emptied_count);
@@ -71,7 +72,7 @@ class node_channel {
   /// Signals to the sender that this worker has emptied the next filled slot.
   void mark_slot_emptied(std::size_t from) { pairs_[from].peer_flags->emptied.post(++pairs_[from].emptied_count); }
 
-  // Calls of the sender.
+  // Functions that a sender calls.
 
   /// Whether the receiver has announced where the boxes of the next exchange go.
   bool has_receiver_announced(std::size_t to) const {
@@ -83,7 +84,7 @@ class node_channel {
   void signal_arrival(std::size_t to, std::uint64_t value = 0) {
     pairs_[to].peer_flags->arrived.post(++pairs_[to].arrived_count, value);
   }
-  /// Whether the ring at `to` has an empty slot.
+  /// Whether the ring to worker `to` has an empty slot.
   bool has_empty_slot(std::size_t to) const {
     const pair& p = pairs_[to];
     return p.filled_count - p.own_flags->emptied.epoch.load(std::memory_order_acquire) < slot_count;
@@ -99,7 +100,7 @@ class node_channel {
     flag announced, emptied;  ///< read by a sender: the receiver's announcements, and the slots that it has emptied
     flag arrived, filled;     ///< read by a receiver: the exchanges that have arrived, and the slots that are filled
   };
-  /// This worker's state for another worker of the node.
+  /// This worker's flags and counters for its exchanges with one other worker of the node.
   struct pair {
     pair_flags* own_flags = nullptr;   // in this worker's memory, written by the other worker
     pair_flags* peer_flags = nullptr;  // in the other worker's memory, written by this worker

@@ -1,5 +1,4 @@
-// A flag with which one worker signals another worker of its node that something is ready: a counter in its own cache
-// line.
+// A flag by which one worker signals another of its node that something is ready: a counter in its own cache line.
 #pragma once
 
 #include <atomic>
@@ -12,14 +11,14 @@
 
 namespace partita::detail {
 
-/// An object that a waiting thread calls regularly. The watcher's function `on_long_wait` may throw to end the wait.
+/// An object that a waiting thread calls regularly. The function `on_long_wait` may throw to end the wait.
 class wait_watcher {
  public:
   wait_watcher() = default;
   wait_watcher(const wait_watcher&) = delete;
   wait_watcher& operator=(const wait_watcher&) = delete;
   virtual ~wait_watcher() = default;
-  /// Called ten times a second during a wait, with the seconds that have passed since its beginning.
+  /// Called about ten times a second during a wait, with the seconds that have passed since its beginning.
   virtual void on_long_wait(double seconds) = 0;
   /// Called at the end of a wait during which on_long_wait was called.
   virtual void on_wait_end() noexcept = 0;
@@ -36,8 +35,9 @@ class wait_watcher {
 
 /// A wait loop with back-off. The loop spins for about a microsecond and then yields, because other programs may want
 /// the core even where every worker has a core (256^2 floats beside one other program: 114 us with 2000 spins, 9 with
-/// 20, and no difference alone). From time to time the loop lets MPI make progress; without that, a peer that waits for
-/// one of our messages would never answer. The loop calls its wait_watcher ten times a second.
+/// 20, and no difference alone). From time to time the loop lets MPI make progress; without that, another worker that
+/// waits for a message of this worker might never get it. The loop calls the wait_watcher of this thread, if there is
+/// one, about ten times a second.
 class backoff {
  public:
   explicit backoff(bool oversubscribed) : max_spins_(oversubscribed ? 20 : 50) {}

@@ -1,4 +1,4 @@
-// Unused address ranges; adjacent ranges are merged.
+// Unused address ranges; adjacent ranges are merged on request.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class free_ranges {
   PARTITA_DECL void add(char* first, std::size_t bytes);  ///< Adds a range, which merge_adjacent_ranges() may merge.
   /// Merges adjacent ranges. Cost: a sort.
   PARTITA_DECL void merge_adjacent_ranges();
-  /// Takes this many bytes from the smallest range that is large enough; null if there is none.
+  /// Takes `bytes` bytes from the smallest range that is large enough; returns null if there is no such range.
   PARTITA_DECL char* take(std::size_t bytes);
   /// Calls f(first, bytes) for every free range, then removes all ranges.
   template <class F>

@@ -38,12 +38,12 @@ class group_meeting {
 
   /// The value of a counter of steps after this step of this call.
   static constexpr std::uint64_t progress_count(std::uint64_t call, std::uint64_t step) { return (call << 32U) + step; }
-  /// Posts that this worker has finished its call, and returns `moved`.
+  /// Posts that this worker has finished its current call, and returns `moved`.
   PARTITA_DECL bool end_call(bool moved);
   group_page& own_page() const { return *member_pages_[own_index_]; }  ///< the page that this worker writes
-  /// Waits until a counter has this value.
+  /// Waits until a counter has at least this value.
   PARTITA_DECL void wait(const group_page::call_flag& n, std::uint64_t count) const;
-  /// Waits until this counter of all other members has this value.
+  /// Waits until this counter of each other member has at least this value.
   PARTITA_DECL void wait_for_members(group_page::call_flag group_page::*flag_member, std::uint64_t count) const;
   /// Waits until no member still reads what this worker showed `slot_count` calls before this call, so that the call
   /// can reuse the flag and the slot.
@@ -72,9 +72,9 @@ class group_meeting {
   void measure_distance(std::size_t k, std::uint64_t call, std::size_t bytes) const {
     if (measures_distance(call, bytes)) own_page().distance.measure_distance(member_pages_[k]->distance);
   }
-  /// Copies bytes, by streaming stores if wanted and if the bytes are not few.
+  /// Copies bytes, by streaming stores if `streaming` and if there are at least min_measured_bytes of them.
   PARTITA_DECL static void copy_bytes(void* to, const void* from, std::size_t bytes, bool streaming);
-  /// Copies a small block to this worker's slot of a call, and posts the call.
+  /// Copies a small block to this worker's slot of a call, and posts that the slot can be read.
   PARTITA_DECL void fill_slot(const void* x, std::size_t bytes, std::uint64_t call);
 
   arena* arena_;                                     ///< the arena of this node's workers

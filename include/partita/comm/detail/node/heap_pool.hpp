@@ -13,9 +13,9 @@ namespace partita::detail {
 /// sizes: the heap cannot merge them, and a loop that uses two sizes in turn must not allocate each time.
 class heap_pool {
  public:
-  /// Allocates a page-aligned block of at least this size: a released one if there is one.
+  /// Allocates a page-aligned block of at least this size: a released block of the same size class, if there is one.
   PARTITA_DECL void* allocate(std::size_t bytes);
-  /// Returns a block that was allocated with the same number of bytes.
+  /// Takes back a block that allocate() returned for the same number of bytes.
   PARTITA_DECL void release(void* block, std::size_t bytes);
   /// How many blocks the pool has ever taken from the heap.
   std::size_t new_block_count() const { return new_block_count_; }

@@ -1,5 +1,6 @@
-// The measured cost of messages between nodes: once per job, the first workers of two nodes measure the cost, unless
-// the environment gives it. The measured cost changes the routes of messages, but never the results of calls.
+// The measured cost of messages between nodes: usually once per job, the first workers of the first two nodes measure
+// the cost, unless the environment gives it. The measured cost changes the routes of messages, but never the results of
+// calls.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +34,7 @@ struct measured_link {
 };
 
 /// A measurement between two workers: one sends commands and measures, the other answers. A measurement takes some tens
-/// of messages, two to four ms at 1 to 100 Gbit, and some tens of latencies where those are longer.
+/// of messages, two to four ms at 1 to 100 Gbit, or some tens of latencies if these are longer.
 class link_trial {
  public:
   link_trial(MPI_Comm everyone, int other, bool oversubscribed)
@@ -45,7 +46,7 @@ class link_trial {
   PARTITA_DECL void answer_commands();
 
  private:
-  /// What the other worker does: receives the messages and answers; waits for a further command first; ends.
+  /// What a command makes the other worker do: receive the messages and answer; first wait for a further command; end.
   enum command_kind : std::uint64_t { receive_now, receive_later, stop };
   /// What the measuring worker asks of the other: `messages` messages of `bytes` bytes follow the command.
   struct command {

@@ -58,17 +58,17 @@ class memory_transport : public box_transport {
   PARTITA_DECL void announce_destination(sending_worker& o);
 
   /// In the first exchange, receivers learn where their senders will pack boxes for them. Where a sender has no memory
-  /// for such buffers, the receiver announces its block as usual.
+  /// for such buffers, the receiver announces its block, as for large boxes.
   PARTITA_DECL void find_staging_buffers();
   PARTITA_DECL void pack_staged_boxes(const block_memory& x);  ///< Packs small boxes of x into `staging` of receivers_.
   PARTITA_DECL void unpack_staged_boxes(sending_worker& o);  ///< Waits for a sender's packed boxes; unpacks them to y_.
 
   /// The boxes of a pair of workers of at most this many bytes together stay in a cache on their way through a ring.
-  /// Larger boxes are written into the ring with streaming stores, because a reader on a distant core would have to
-  /// fetch lines from the writer's cache.
+  /// Boxes of more bytes are written into the ring with streaming stores, because a reader on a distant core would have
+  /// to fetch lines from the writer's cache.
   static constexpr std::size_t max_cached_ring_bytes = std::size_t{1} << 20;
 
-  /// Whether the strides and the alignment of y_ let senders write boxes directly into it, if they can reach it.
+  /// Whether the strides and the alignment of y_ let senders write boxes directly into y_, if they can reach y_.
   PARTITA_DECL bool can_receive_in_place() const;
 
   /// The slot size for `bytes` bytes of boxes: a quarter of them, so that sender and receiver work at the same time,
@@ -84,14 +84,14 @@ class memory_transport : public box_transport {
   /// Waits until a receiver has announced where its boxes go.
   PARTITA_DECL void await_destination_of(receiving_worker& t);
 
-  /// Waits until all receivers have announced their blocks, and then writes the boxes: in one pass over the source, if
-  /// all of them can be written in place.
+  /// Waits until all receivers have announced where their boxes go, and then writes the boxes that can be written in
+  /// place: in one pass over the source, if these are all boxes.
   PARTITA_DECL void push_to_all_receivers();
 
   /// Writes to the receivers one by one, as they announce their blocks. The boxes that stay on this worker are copied
   /// when no receiver is ready.
   PARTITA_DECL void push_in_announced_order();
-  /// Writes boxes to the receivers that have announced their blocks. Returns whether there was such a receiver.
+  /// Writes boxes to the receivers that have announced their blocks since the last call; false if there was none.
   PARTITA_DECL bool push_to_ready_receivers();
 
   /// Copies the boxes that stay on this worker.
@@ -117,7 +117,7 @@ class memory_transport : public box_transport {
   block_memory x_, y_;                       // the blocks of this exchange: x_ is sent, and boxes are received into y_
 };
 
-/// The channel to the workers of a node whose flags are in shared memory.
+/// The channel to the workers of a node, usable if the flags of all of them are in shared memory.
 class memory_way : public way {
  public:
   memory_way(const own_node& members, node_channel& channel) : members_(&members), channel_(&channel) {}

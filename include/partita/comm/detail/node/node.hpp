@@ -1,4 +1,4 @@
-// The workers that share memory with this worker: those of its node, real or simulated.
+// The workers that can share memory with this worker: those of its node, real or simulated.
 #pragma once
 
 #include <cstddef>
@@ -36,18 +36,18 @@ class node {
   /// mod 3.
   PARTITA_DECL static node& of(MPI_Comm everyone);
 
-  /// Returns the MPI tag for the messages of a new kernel. All workers call next_tag in the same order.
+  /// Returns the MPI tag of a new kernel, one of 30000 in turn. All workers call next_tag in the same order.
   int next_tag() { return 1000 + static_cast<int>(tag_count_++ % 30000); }
 
   /// Called after a call whose speculative messages were discarded: later speculative messages use other tags. All
-  /// workers call this function in the same order. When the tags that MPI guarantees are used up, nothing is sent
+  /// workers call this function in the same order. When the tags that MPI guarantees are used up, no message is sent
   /// speculatively any more.
   void next_round() { ++tag_round_; }
   /// The tag that speculative messages use now instead of `tag`.
   int tag_in_this_round(int tag) const {
     return tag + tags_per_round * (tag_round_ < round_count ? tag_round_ : round_count);
   }
-  /// Whether the tags are used up, so that nothing more may be sent speculatively.
+  /// Whether the tags are used up, so that no further message may be sent speculatively.
   bool is_last_round() const { return tag_round_ >= round_count; }
 
   /// The communicator of the workers of this node.
@@ -71,7 +71,7 @@ class node {
   PARTITA_DECL std::vector<int> lowest_workers() const;
   /// The cost of messages to other nodes; the same on all workers.
   const measured_link& link() const { return link_; }
-  /// The arena of this node's workers for each limit of bytes per worker.
+  /// The arenas of this node's workers that were made so far, one for each limit of bytes per worker.
   std::vector<std::pair<std::size_t, arena*>>& arenas_by_limit() const { return arenas_by_limit_; }
   /// The channels for joint messages, which all kernels of the communicator share; null until they are made.
   std::shared_ptr<joint_channels>& joint() const { return joint_channels_; }

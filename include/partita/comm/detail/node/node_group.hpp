@@ -12,9 +12,10 @@
 
 namespace partita::detail {
 
-/// One worker's part in a group of its node. The members read a block in place if it is in shared memory.
-/// Cost:     a broadcast is one copy for each member that gets the bytes, all at the same time. Nothing is staged if x,
-///           or the block of the first member that gets the bytes, is in shared memory.
+/// One worker's part in a group of its node. The members read a large block in place if it is in shared memory.
+/// Cost:     a broadcast is one copy for each member that gets the bytes, all at the same time, after one more copy if
+///           the block is small, or if neither x nor the block of the first member that gets the bytes is in shared
+///           memory.
 class node_group final : public group_transport, private node_sum {
  public:
   /// Inherits the constructor of node_sum: `member_pages` are the pages of all members, the root's first, and
@@ -38,8 +39,8 @@ class node_group final : public group_transport, private node_sum {
     const std::size_t quarter = (bytes / 4 + page - 1) / page * page;
     return quarter < 4 * page ? 4 * page : quarter < 32 * page ? quarter : 32 * page;
   }
-  /// Where members find the elements of a broadcast: in the root's memory, in the block of the first other member, or,
-  /// if both are out of reach, in messages, which the caller of spread() sends.
+  /// Where members find the elements of a large broadcast: in the root's memory, in the block of the first other
+  /// member, or, if both are out of reach, in messages, which the caller of spread() sends.
   enum spread_source : std::uint64_t { in_root_block, in_first_member_block, in_message };
 
   /// Broadcasts a block that fits in the root's slot of this call. Returns true.

@@ -1,5 +1,5 @@
 // Reduces the blocks of the members of a group on one node through shared memory, in two steps with room for other work
-// between them: first each member shows its block, then each combines one slice of all blocks.
+// between them: first each member shows its block, then each combines a slice (or all) of all blocks.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,9 @@
 
 namespace partita::detail {
 
-/// A group of a node that reduces blocks. The order of the operations depends on the group alone, not on which member
-/// is ready first or how blocks are passed. Every sum that is started is finished before the group's next call.
+/// A group of workers of one node that reduces blocks. The order of the operations depends on the group alone, not on
+/// which member is ready first or how blocks are passed. Every sum that is started is finished before the group's next
+/// call.
 class node_sum : protected group_meeting {
  public:
   node_sum(arena& memory, std::vector<std::size_t> member_places, std::vector<group_page*> member_pages,
@@ -30,11 +31,11 @@ class node_sum : protected group_meeting {
   /// the group must make no other call. The destination may still be unknown (nullptr) if it is not in shared memory.
   PARTITA_DECL void start(const block_sum& s);
 
-  /// Waits for the blocks of the other members and combines all blocks. Returns false on all members, and moves
-  /// nothing, if some member cannot reach a block.
+  /// Waits for the blocks of the other members and combines all blocks, if this member has to. Returns false on all
+  /// members, and moves nothing, if a large block or result is out of reach of other members.
   /// Cost:     each member copies the part of its block that the others combine, a chunk at a time, and only if the
-  ///           block is not in shared memory. Each member combines one slice; if all members get the sum, the member
-  ///           writes its slice to all of them.
+  ///           block is not in shared memory. Each member combines one slice of large blocks, and writes the slice to
+  ///           every member that gets the sum.
   PARTITA_DECL bool finish(const block_sum& s);
 
  protected:

@@ -27,9 +27,9 @@ class push_list {
   /// Copies the boxes [first, last) in the memory order of their source, slab by slab over all receivers, so that the
   /// source is read forwards once, and streaming stores do not depend on the order of their targets (8192^2 between
   /// distant cores: 0.78 of the time of a memcpy with slabs of 32 KB, and 0.90 with slabs of 256 KB or receiver by
-  /// receiver). Data that stays in the cache, or that consists of many small boxes, is copied box by box. `shape` is
-  /// the shape of the source; null if the source is staged, is written by a block_writer, or consists of several
-  /// blocks; `blocks` are the receivers' blocks, by place on the node.
+  /// receiver). Data that stays in the cache, more than 64 boxes, a single box and transposed boxes are copied box by
+  /// box. `shape` is the shape of the source; null if the source is staged, is written by a block_writer, or consists
+  /// of several blocks; `blocks` are the receivers' blocks, by place on the node.
   PARTITA_DECL void push(std::size_t first, std::size_t last, const element_kind& kind, const std::size_t* shape,
                          const block_memory& from, const std::vector<char*>& blocks, bool streaming) const;
 

@@ -1,6 +1,6 @@
 // The bitwise AND of four words per worker, on all workers, through shared memory and, between several nodes, by a few
-// rounds of messages. Workers use the AND to check at every call that all of them make the same call. On one node a
-// worker may add a few numbers, such as the shape of its block, that the others read only if they need them.
+// rounds of messages. At each agreement, workers use the AND to check that all of them make the same call. On one node
+// a worker may add a few numbers, such as the shape of its block, that the others read only if they need them.
 #pragma once
 
 #include <array>
@@ -16,21 +16,21 @@
 
 namespace partita::detail {
 
-/// Flags that all workers of a communicator share, where the workers of each node share memory.
+/// Flags by which all workers of a communicator combine words, where the workers of each node share memory.
 ///
 /// Every worker writes its words alternately to two places in shared memory. On one small node each worker reads the
 /// words of all others. When a worker writes a place again, all others have read the place's previous content, because
 /// all have written their words of the call in between. On a larger node, or with several nodes, the first worker of a
 /// node reads the words of its node, exchanges the result with the first workers of other nodes, and writes the final
 /// result for its node: every other worker reads only one line. The flags have no locks and nothing is ever reset, so a
-/// worker that leaves can write its final words and go.
+/// worker that leaves can write its final words without waiting.
 class shared_flags {
  public:
   using words = std::array<std::uint64_t, 4>;  ///< what one worker passes, and the AND of all of them
 
-  /// Gets the AND of the words of this node (receive_and_of_node_words) while other nodes have not answered yet. On a
-  /// single node the listener is called when this worker has written its own words and has not read those of any other
-  /// worker (notify_own_words_written).
+  /// An object that gets the AND of the words of this node (receive_and_of_node_words) while other nodes have not
+  /// answered yet. On a single node the listener is called when this worker has written its own words and has not read
+  /// those of any other worker (notify_own_words_written).
   class listener {
    public:
     virtual void receive_and_of_node_words(const words& all) = 0;  ///< all: the AND on this node
@@ -56,13 +56,13 @@ class shared_flags {
   /// in time; then the flags cannot be used any more and must not be destroyed, because MPI may still write to them.
   /// Requires shared(). With several nodes, `observer` gets the AND of the words of this node while other nodes have
   /// not answered yet.
-  /// Cost:     a read of one cache line from each worker of the node; between nodes the rounds of a dissemination, in
-  ///           messages of 32 bytes.
+  /// Cost:     a read of one cache line from each worker of the node, or of one from its first worker; between nodes
+  ///           the rounds of a dissemination, in messages of 32 bytes.
   PARTITA_DECL bool all_and(const words& own, words& all, double max_seconds = 1e300, listener* observer = nullptr);
 
   /// At most this many numbers of a worker pass with its words; the first three numbers are in the words' cache line.
   static constexpr std::size_t max_numbers = 11;
-  /// Sends these numbers to all workers together with the words of the next all_and. Returns false on all workers if
+  /// Shows these numbers to all workers together with the words of the next all_and. Returns false on all workers if
   /// they are on several nodes, because then not all workers could read the numbers. No worker still reads the numbers
   /// that are overwritten: a worker reads them before it writes its words of the next all_and.
   bool publish_numbers(const std::uint64_t* numbers, std::size_t count) {
@@ -82,7 +82,7 @@ class shared_flags {
   static constexpr std::size_t posted_words_count = 6;
   static constexpr int agreement_tag = 31001;  ///< above the tags of kernels; part_communicator.hpp uses 31000
 
-  /// Words in shared memory. A worker writes the place of the even, or of the odd, calls of all_and in turn.
+  /// Words in shared memory. A worker has two such places: one for even calls of all_and, one for odd calls.
   struct alignas(64) posted_words {
     std::atomic<std::uint64_t> epoch;                ///< the call of all_and for which they were written
     words posted;                                    ///< the words of one worker, or an AND of words

@@ -23,7 +23,7 @@ class shared_mapping {
  public:
   shared_mapping() = default;
   /// Maps parts of `wished_bytes` bytes, or less if a member has less address space; maps nothing if a part would have
-  /// less than `min_bytes` bytes. Collective.
+  /// less than `min_bytes` bytes or a member cannot map the memory. Collective.
   PARTITA_DECL shared_mapping(const own_node& members, std::size_t wished_bytes, std::size_t min_bytes);
 
   /// The number of bytes that each member of the node has in this memory, or 0 if there is no shared memory.
@@ -32,7 +32,7 @@ class shared_mapping {
   char* part(std::size_t place) const { return mapped_base_ + place * part_bytes_; }
 
  private:
-  /// Whether this process has so much address space left.
+  /// Whether this process has address space for this number of bytes left.
   PARTITA_DECL static bool can_map(std::size_t bytes);
   /// The smallest of the numbers that the members of the node pass. Collective over the node.
   PARTITA_DECL static std::size_t smallest_of_members(const own_node& members, std::size_t mine);

@@ -1,5 +1,5 @@
 // Staging buffers for small boxes between two workers of one node. The sender packs boxes where the receiver finds
-// them: it need not wait for the receiver's address, and may pack before all workers agree.
+// them: the sender need not wait for the receiver's address, and may pack before all workers agree.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class staged_boxes {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};  ///< the offset where there is no memory for buffers
   /// The most bytes of the boxes of a pair for which a staging buffer pays, although it costs a second copy. The copy
-  /// never pays where every worker has a core: a halo of 256^2 doubles took 1.4 us with it and 0.9 without. The copy
+  /// does not pay where every worker has a core: a halo of 256^2 doubles took 1.4 us with it and 0.9 without. The copy
   /// pays where workers share cores, because a worker copies while it would wait for another to run: 10 us with it, 12
   /// without (bench/halo, 2 and 4 workers on 2 cores).
   static constexpr std::size_t max_bytes(bool oversubscribed) { return oversubscribed ? std::size_t{64} << 10U : 0; }
@@ -29,7 +29,7 @@ class staged_boxes {
   staged_boxes& operator=(staged_boxes&&) = delete;
   PARTITA_INLINE ~staged_boxes();
 
-  // Calls of the sender.
+  // Functions that the sender calls.
 
   /// Makes the buffers and returns the offset at which the receiver finds them, or `none` if there is no memory.
   PARTITA_DECL std::uint64_t make_buffers(arena& memory, std::size_t bytes);
@@ -38,7 +38,7 @@ class staged_boxes {
   /// Takes the signal back, before the receiver can have read it.
   void unmark_packed(std::uint64_t exchange) { header_->packed.post(exchange - 1); }
 
-  // Calls of the receiver.
+  // Functions that the receiver calls.
 
   /// Uses the buffers that the sender has made at this address.
   void attach(void* block, std::size_t bytes) {

@@ -26,9 +26,9 @@ struct status_slot {
   static constexpr std::size_t kept_call_count = 64;  // chosen: 64 calls take 1536 bytes
   /// chosen: enough for most programs; a fingerprint is looked up in one set only
   static constexpr std::size_t description_set_count = 256, descriptions_per_set = 4;
-  // the number of destroyed worlds that are kept: more than a program destroys before other workers notice
+  // chosen: the number of departures that are kept, usually more than happen before other workers notice one
   static constexpr std::size_t max_departures = 16;
-  static constexpr std::size_t max_description_length = 248;  // fits a call with its partitions in nearly all cases
+  static constexpr std::size_t max_description_length = 248;  // with the final 0; fits nearly all calls with partitions
   /// The number of a call in its world, and a hash of the call and its arguments.
   struct call {
     std::atomic<std::uint64_t> world, number, fingerprint;  ///< the world's number; the call's number in it; its hash
@@ -53,7 +53,7 @@ struct status_slot {
   char descriptions[description_set_count][descriptions_per_set][max_description_length];
   char final_message[1024];  ///< the uncaught exception of a worker that failed
 
-  /// Notes a call in the slot. The call's text is made by `describe()` only for the first call with this fingerprint.
+  /// Notes a call in the slot. `describe()` makes the call's text only if the slot has no text for this fingerprint.
   /// Cost: four stores and a read of one cache line.
   void note(std::uint64_t world, std::uint64_t number, std::uint64_t fingerprint, const call_description& describe) {
     const std::uint64_t n = call_count.load(std::memory_order_relaxed);
@@ -71,11 +71,11 @@ struct status_slot {
   PARTITA_DECL void store_description(std::uint64_t fingerprint, const text& sentence);
   /// Notes that this worker has destroyed a world, after the worker had made and finished this many calls of the world.
   PARTITA_DECL void note_departure(std::uint64_t world, std::uint64_t calls_of_world);
-  /// Whether this worker left a world before the worker had made this many calls of the world.
+  /// Whether this worker has left a world before it had made this many calls of the world.
   PARTITA_DECL bool has_left_before_call(std::uint64_t world, std::uint64_t calls_of_world) const;
   /// The name of the call with a fingerprint; empty if the name was overwritten.
   PARTITA_DECL text find_description(std::uint64_t fingerprint) const;
-  /// Sets the state, and the time at which it begins to now.
+  /// Sets the state, and records that it begins now.
   PARTITA_DECL void set_process_state(standing state);
 
   /// The time of CLOCK_MONOTONIC now.

@@ -38,7 +38,7 @@ class and_allreduce {
   /// The numbers that a worker passed to publish_numbers() before the last AND, beside the four words; valid until the
   /// next AND.
   const std::uint64_t* published_numbers(std::size_t worker) const { return flags_->published_numbers(worker); }
-  /// Never frees the memory of the flags, because other workers may still read them.
+  /// Keeps the memory of the flags until the process ends, because other workers may still read them.
   void leak_flags() { leak_on_purpose(std::move(flags_)); }
 
   /// Gives every worker the bitwise AND of the words of all workers.

@@ -1,5 +1,5 @@
-// Parses the environment variables of the library. Any text of a variable gives a valid value: the default or the
-// nearest valid value.
+// Parses the environment variables of the library. No text of a variable is an error: every text stands for some valid
+// value.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace partita::detail {
 
 /// PARTITA_NODES is the number of nodes that the workers simulate, or 1 if it is not set.
 PARTITA_DECL int parse_node_count(const char* setting_text);
-/// Whether PARTITA_SHARED allows shared memory: 0 turns it off.
+/// Whether PARTITA_SHARED allows shared memory: 0, or a text without a number, turns it off.
 inline bool parse_sharing(const char* setting_text) {
   return setting_text == nullptr || std::strtol(setting_text, nullptr, 10) != 0;
 }
@@ -19,7 +19,8 @@ inline bool parse_sharing(const char* setting_text) {
 /// system.
 inline std::size_t parse_free_bytes(const char* setting_text) { return std::strtoull(setting_text, nullptr, 10); }
 /// PARTITA_LINK: the cost of messages between nodes, `latency,message,byte` in seconds, optionally followed by
-/// `,bytes`, the longest message that is sent eagerly. `given` is false if a number is missing or not above 0.
+/// `,bytes`, the longest message that is sent eagerly. `given` is false if one of the first three numbers is missing,
+/// not above 0, or 1e9 or more.
 struct node_link_settings {
   double latency = 0, message = 0, byte = 0;  ///< the latency, and the cost of a message and of a byte
   std::size_t eager_bytes = 2048;             ///< the longest message that is sent eagerly

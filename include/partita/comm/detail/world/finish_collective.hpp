@@ -33,7 +33,7 @@ void finish_collective(MPI_Request& request, std::unique_ptr<Held>& buffers) {
 /// The result of a wait for a collective that some workers may never enter.
 enum class wait_result { completed_in_time, timed_out, wait_failed };
 
-/// Waits for a collective for a limited time. If the collective did not complete, MPI may still use its buffers.
+/// Waits for a collective for a limited time. If the collective has not completed then, MPI may still use its buffers.
 inline wait_result wait_with_time_limit(MPI_Request& request, double max_seconds) {
   const double start = MPI_Wtime();
   int done = 0;

@@ -10,8 +10,8 @@
 namespace partita::detail {
 
 /// A hash of all local operations of one worker since its world was made, or since the last reset(). The hash is equal
-/// on all workers if they all execute the same operations. The first operations since the last agreement are also kept
-/// by name, for an error message.
+/// on all workers if they all execute the same operations in the same order. The first operations since the last
+/// agreement are also kept by name, for an error message.
 class local_operations {
  public:
   static constexpr std::size_t max_operations = 16;  // chosen: only the first sixteen are compared one by one

@@ -1,4 +1,4 @@
-// Sends that start before all workers have agreed on the call, and that are discarded if the agreement fails.
+// Sends that start before all workers have agreed on the call, and that may have to be discarded.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 namespace partita::detail {
 
 /// A guard of a call: while one thread is in a call of a world, no other thread may make a call of that world, because
-/// the two would mix up messages and buffers. Without MPI_THREAD_MULTIPLE an earlier check rejects other threads.
+/// the two would mix up messages and buffers. Without MPI_THREAD_MULTIPLE begin_call() rejects other threads.
 class thread_guard {
  public:
   /// `calling_thread` holds the thread that is in a call of the world; null where only one thread can make calls.

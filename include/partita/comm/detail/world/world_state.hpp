@@ -1,8 +1,8 @@
 // The state that all copies of a `world` share: its communicator and buffers, and the agreement of its workers before
 // each call.
 //
-// All messages of the library use one private duplicate of the world's communicator, so kernels create no
-// communicators: a program may create and destroy any number of kernels.
+// Kernels use one private duplicate of the world's communicator, and the communicators of its nodes, and create none of
+// their own: a program may create and destroy any number of kernels.
 #pragma once
 
 #include <atomic>
@@ -46,7 +46,7 @@ class world_state {
   world_state(const world_state&) = delete;
   world_state& operator=(const world_state&) = delete;
   /// Reports to the other workers that this worker has left. A worker that still waits for this worker in a call gets
-  /// an error instead of hanging.
+  /// an error instead of hanging (at checks::local only on the same machine).
   PARTITA_INLINE ~world_state();
 
   /// The private communicator, on which only this library sends messages.
@@ -64,16 +64,17 @@ class world_state {
 
   /// The workers agree on `fingerprint` (the call and its arguments), on the absence of errors, and on a set of at most
   /// 63 choices; returns the choices that all workers have in common. `describe()` is called only if its text is
-  /// needed. An error of one worker is thrown by all. A pending operation of a kernel is finished before the agreement.
-  /// Cost:     on one node a read of one cache line of each worker; between N nodes in addition one to log2 N rounds of
-  ///           messages of 32 bytes; at the first call, and where nodes do not share memory, one MPI_Iallreduce of 32
-  ///           bytes.
+  /// needed. An error of one worker is thrown by all workers. A pending operation of a kernel is finished before the
+  /// agreement.
+  /// Cost:     on one node a read of one cache line of each worker (of more than 16, in two steps); between N nodes in
+  ///           addition one to log2 N rounds of messages of 32 bytes; at the first call, and where nodes do not share
+  ///           memory, one MPI_Iallreduce of 32 bytes.
   /// `ahead` may start to send before the agreement is complete: with several nodes, if no worker of this node has an
   /// error and its workers have a choice in common; on one node, only a send that this worker can roll back alone.
   PARTITA_DECL std::uint64_t agree(std::uint64_t fingerprint, std::uint64_t choices, failure kind,
                                    const call_description& describe, speculative_send* ahead = nullptr);
   /// Passes a few numbers to all workers with the next agreement, at the cost of writing them. Returns whether all
-  /// workers may call published_numbers afterwards: if they are on one node, and not at the first agreement.
+  /// workers may call published_numbers afterwards: if they are on one node and share flags already.
   bool publish_numbers(const std::uint64_t* numbers, std::size_t count) {
     return and_allreduce_.publish_numbers(numbers, count);
   }
@@ -89,7 +90,7 @@ class world_state {
   std::uint64_t log_local_operation(std::uint64_t fingerprint, const char* name, const shape_list& extents = {}) {
     return check_level_ == checks::agree ? local_operations_.note(fingerprint, name, extents) : 0;
   }
-  /// From now on agreements are recorded in `steps`, or replayed from `steps`; with nullptr they are not.
+  /// From now on agreements are recorded in `steps`, or replayed from `steps`; with nullptr neither.
   void use_recorded_steps(recorded_agreements* steps) { steps_ = steps; }
   bool uses_recorded_steps() const { return steps_ != nullptr; }  ///< whether agreements are recorded or replayed
   /// The tag of blocks that may be sent before all workers agree. The tag changes after each call whose speculative
@@ -144,7 +145,7 @@ class world_state {
  private:
   using words = and_allreduce::words;  ///< fingerprint, its complement, choices, and all bits if there is no error
 
-  /// The AND of the words of all workers. If that fails, the world cannot be used any more.
+  /// The AND of the words of all workers. If a worker does not answer, the world cannot be used any more.
   PARTITA_DECL words combine_words_of_workers(const words& mine, speculative_send* ahead);
   /// Whether all workers make the same call, by the AND of their words.
   static bool have_same_call(const words& all) { return (all[0] | all[1]) == ~std::uint64_t{0}; }
@@ -158,8 +159,8 @@ class world_state {
   PARTITA_DECL void discard_messages();
   static constexpr std::uint64_t departure_code = 0x7061727469746121ULL;  ///< the fingerprint of leaving a world
 
-  /// Exchanges information about all workers, and checks that their programs were compiled with the same settings and
-  /// that they use the same level of checks.
+  /// Exchanges the setup records of all workers, and throws on all of them if their programs were compiled with
+  /// different settings or use different levels of checks.
   PARTITA_DECL void exchange_setup_data();
   /// Throws on all workers if their programs were compiled with different settings.
   PARTITA_DECL void expect_one_setting(const std::vector<hang_report::setup_record>& all);

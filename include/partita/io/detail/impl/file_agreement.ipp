@@ -22,7 +22,7 @@ PARTITA_DEF argument_hash& argument_hash::operator<<(const char* characters) {
 }
 
 PARTITA_DEF std::uint64_t file_call::all_and(std::uint64_t choices) const {
-  // one_call ends with the agreement: each worker works without communication until the next agreement.
+  // one_call covers the agreement alone: after it each worker works without communication until the next agreement.
   return one_call(*world_.state(), [&] {
     return world_.state()->agree(arguments_hash_, choices, failure::none, [&] { return name_; });
   });

@@ -15,13 +15,14 @@ PARTITA_DEF node_pages::node_pages(const own_node& members, arena& memory, const
   check(MPI_Barrier(members_.communicator()), "MPI_Barrier");  // no worker still reads the old content of this memory
   pages_of_worker mine;
   for (std::size_t k = 0; k < plan.groups.size(); ++k) {
-    // set the page to zero except its slots: only small blocks use slots, and slots are written before they are read
+    // set the page to zero except its slots, which are written before they are read, and which some programs never
+    // touch
     std::memset(pages_[k], 0, sizeof(group_page) - sizeof(group_page::slot));
     mine.group[k] = plan.groups[k].number;
     if (memory_.is_in_own_part(pages_[k])) mine.page[k] = memory_.offset(pages_[k]);
     else mine.in_shared_memory = false;
   }
-  // only workers of one node read each other's pages, and the world knows which workers share a node
+  // gather on the node only, because only workers of one node read each other's pages
   check(MPI_Allgather(&mine, static_cast<int>(sizeof(pages_of_worker)), MPI_BYTE, pages_by_worker_.data(),
                       static_cast<int>(sizeof(pages_of_worker)), MPI_BYTE, members_.communicator()),
         "MPI_Allgather");

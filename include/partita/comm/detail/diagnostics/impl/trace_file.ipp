@@ -25,8 +25,8 @@ PARTITA_DECL std::string operation_name(std::string_view sentence) {
   return name.substr(0, name.find(' '));
 }
 
-/// A name that is the same on all workers of a job and differs between jobs, so that a worker recognises the file of an
-/// earlier job.
+/// A name that is the same on all workers of a job and usually differs between jobs, so that a worker recognises the
+/// file of an earlier job.
 PARTITA_DECL std::string job_name() {
   for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID"})
     if (const char* const job = std::getenv(name)) return json_escaped(job);

@@ -50,7 +50,7 @@ PARTITA_DEF void memory_transport::list_boxes() {
       senders_.push_back({boxes_through_ring(place, kind_, plan_.receives, k), false, {}});
     senders_.back().ring.extend_by_next_box();
   }
-  // both workers of a pair compute the same result
+  // is_small gives the same result on both workers of a pair
   const auto is_small = [&](const boxes_through_ring& ring) {
     return plan_.is_agreed_between_calls && !plan_.accumulate &&
            ring.bytes() <= staged_boxes::max_bytes(oversubscribed_);
