@@ -140,6 +140,24 @@ BOOST_AUTO_TEST_CASE(a_disagreement_shows_the_elements_and_the_workers, *test::a
   BOOST_TEST(says(ids, "on worker 1"));
 }
 
+BOOST_AUTO_TEST_CASE(gathers_along_other_dimensions_on_one_worker_are_refused, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents<1, dynamic>(n));
+  const all_gather rows(p, dimensions<0>), columns(p, dimensions<1>), both(p, dimensions<0, 1>);
+  const reduce_scatter parts(p, dimensions<0>);
+  const matrix x = xt::ones<double>({2, 3});
+  for (std::size_t odd = 0; odd < n; ++odd) {
+    const bool here = everyone.id() == odd;
+    test::expect_refused<disagreement_error>([&] { here ? rows(x) : columns(x); });
+    test::expect_refused<disagreement_error>([&] { here ? both(x) : columns(x); });
+    test::expect_refused<disagreement_error>([&] { here ? both(x) : rows(x); });
+    test::expect_refused<disagreement_error>([&] { here ? rows.adjoint(x) : rows(x); });
+    test::expect_refused<disagreement_error>([&] { here ? parts(x) : rows.adjoint(x); });  // both add into parts
+    BOOST_TEST((rows(x) == x && columns(x).shape(1) == 3 * n));                            // what follows works
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sums_into_parts_are_added_in_ascending_order_of_the_workers, *test::at_least(3)) {
   const world everyone(test::workers());
   const auto p = everyone.partition<3>(workers{2, 0, 1});
