@@ -85,6 +85,17 @@ BOOST_AUTO_TEST_CASE(parts_of_parts_outlive_what_they_were_made_of) {
   if (first.active()) BOOST_TEST(sum_of_numbers(first) == sum_below(first.size()));
 }
 
+BOOST_AUTO_TEST_CASE(a_part_checks_calls_as_its_world_does) {
+  for (const checks level : {checks::agree, checks::local}) {
+    const world everyone(test::workers(), level);
+    const std::size_t n = everyone.size();
+    const world part = everyone.part(workers(0, n)), half = everyone.split(everyone.id() % 2),
+                row = along(everyone.partition(extents(n, std::size_t{1})), dimensions<0>);
+    for (const world& one : {part, half, row, half.part(workers(0, half.size())), part.split(3)})
+      BOOST_TEST((one.level() == level && one.partition(extents(one.size())).world().level() == level));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(rows_and_columns_of_a_partition_are_worlds, *test::at_least(6)) {
   const world everyone(test::workers());
   const auto p = everyone.partition<2, 3>(workers{5, 4, 3, 2, 1, 0});

@@ -201,10 +201,16 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_refused_on_all_workers_and_the_chain_goes_o
       const bool odd = k.me == random() % k.P;
       const vector x = numbers(4, k.me), longer = numbers(5, k.me);
       vector view = numbers(odd ? 3 : 4, 0);
-      switch (random() % 6) {
+      switch (random() % 7) {
         case 0:
           BOOST_CHECK_THROW(odd ? chain.adjoint(x) : chain(x), disagreement_error);
           break;
+        case 6: {
+          vector filled = x;
+          BOOST_CHECK_THROW(odd ? chain.into(x, filled) : void(chain(x)), disagreement_error);
+          BOOST_TEST((filled == x));
+          break;
+        }
         case 1:
           BOOST_CHECK_THROW(chain(odd ? longer : x), shape_error);
           break;

@@ -66,6 +66,24 @@ BOOST_AUTO_TEST_CASE(an_adjoint_whose_forward_call_is_forgotten_says_so_until_th
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_adjoint_of_a_transposition_needs_no_forward_call) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), me = everyone.id();
+  const auto p = everyone.partition(extents<1, dynamic>(n));
+  for (const auto& [rows, columns] : {std::pair<std::size_t, std::size_t>{5, 3}, {2, 7}, {4, 4}, {1, 6}, {0, 5}}) {
+    const interval of_x = balanced_part(columns, n, me), of_y = balanced_part(rows, n, me);  // both are cut in columns
+    matrix x(std::array<std::size_t, 2>{rows, of_x.size()}), y(std::array<std::size_t, 2>{columns, of_y.size()});
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < columns; ++j) {
+        if (j >= of_x.start && j < of_x.stop) x(i, j - of_x.start) = static_cast<double>(10 * i + j);
+        if (i >= of_y.start && i < of_y.stop) y(j, i - of_y.start) = static_cast<double>(10 * i + j);
+      }
+    const repartition transposed(p, p, permute<1, 0>);
+    BOOST_TEST((transposed.adjoint(y) == x), rows << " x " << columns);
+    BOOST_TEST((transposed(x) == y), rows << " x " << columns);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_view_of_the_memory_that_is_read_is_refused_and_one_beside_it_is_not) {
   const world everyone(test::workers());
   const auto p = everyone.partition(extents<1, dynamic>(everyone.size()));
@@ -120,6 +138,24 @@ BOOST_AUTO_TEST_CASE(a_disagreement_shows_the_elements_and_the_workers, *test::a
   const std::string ids = refused<disagreement_error>([&] { everyone.id() == 0 ? to_first(x) : to_second(x); });
   BOOST_TEST(says(ids, "on worker 0"));
   BOOST_TEST(says(ids, "on worker 1"));
+}
+
+BOOST_AUTO_TEST_CASE(gathers_along_other_dimensions_on_one_worker_are_refused, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size();
+  const auto p = everyone.partition(extents<1, dynamic>(n));
+  const all_gather rows(p, dimensions<0>), columns(p, dimensions<1>), both(p, dimensions<0, 1>);
+  const reduce_scatter parts(p, dimensions<0>);
+  const matrix x = xt::ones<double>({2, 3});
+  for (std::size_t odd = 0; odd < n; ++odd) {
+    const bool here = everyone.id() == odd;
+    test::expect_refused<disagreement_error>([&] { here ? rows(x) : columns(x); });
+    test::expect_refused<disagreement_error>([&] { here ? both(x) : columns(x); });
+    test::expect_refused<disagreement_error>([&] { here ? both(x) : rows(x); });
+    test::expect_refused<disagreement_error>([&] { here ? rows.adjoint(x) : rows(x); });
+    test::expect_refused<disagreement_error>([&] { here ? parts(x) : rows.adjoint(x); });  // both add into parts
+    BOOST_TEST((rows(x) == x && columns(x).shape(1) == 3 * n));                            // what follows works
+  }
 }
 
 BOOST_AUTO_TEST_CASE(sums_into_parts_are_added_in_ascending_order_of_the_workers, *test::at_least(3)) {

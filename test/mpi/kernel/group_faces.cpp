@@ -207,6 +207,28 @@ BOOST_AUTO_TEST_CASE(a_mean_is_divided_by_the_number_of_its_blocks_and_so_is_its
   }
 }
 
+/// The result in a view with gaps: of a mean, and of its adjoint, whose root takes a share of its own block.
+BOOST_AUTO_TEST_CASE(a_strided_view_gets_a_mean_and_each_share_of_its_adjoint) {
+  const kernels k;
+  const auto P = static_cast<double>(k.P);
+  const auto expect = [](const auto& fill, const xt::xtensor<double, 2>& wanted, std::size_t root) {
+    xt::xtensor<double, 3> pairs(std::array<std::size_t, 3>{wanted.shape()[0], wanted.shape()[1], 2}, -1.0);
+    fill(xt::view(pairs, xt::all(), xt::all(), 1));
+    BOOST_TEST(same(xt::view(pairs, xt::all(), xt::all(), 1), wanted), "the root is worker " << root);
+    for (std::size_t i = 0; i < pairs.size(); i += 2) BOOST_TEST(pairs.data()[i] == -1.0);
+  };
+  const xt::xtensor<double, 2> x = P * numbers(k.me), dy = P * numbers(3), none = zero_volume<double, 2>(4);
+  const xt::xtensor<double, 2> wanted = P * numbers(0) + 0.5 * P * (P - 1);  // the sum of numbers(0), numbers(1), …
+  for (std::size_t root = 0; root < k.P; ++root) {
+    const reduce average(k.row, k.everyone.partition<1>(workers{root}), mean);
+    expect([&](auto&& view) { average.into(x, view); }, k.me == root ? wanted : none, root);
+    expect([&](auto&& view) { average.adjoint_into(k.me == root ? dy : none, view); }, numbers(3), root);
+  }
+  const all_reduce to_all(k.row, dimensions<0>, mean);
+  expect([&](auto&& view) { to_all.into(x, view); }, wanted, k.P);
+  expect([&](auto&& view) { to_all.adjoint_into(x, view); }, wanted, k.P);
+}
+
 /// What messages call some workers: "3 to 5" if they are consecutive, else each of them. Different lists have different
 /// names, also those that are too long to be written out.
 BOOST_AUTO_TEST_CASE(workers_are_named_as_a_range_or_one_by_one) {

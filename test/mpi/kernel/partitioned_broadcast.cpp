@@ -175,6 +175,28 @@ BOOST_AUTO_TEST_CASE(an_error_names_the_block_that_is_required_and_the_block_tha
       "partita::partitioned_broadcast(from, to): requires partitions of one world");
 }
 
+/// Without agreements each worker finds the error in its own blocks; here all workers have one, so that none waits.
+BOOST_AUTO_TEST_CASE(a_wrong_block_is_refused_without_agreements_too) {
+  const world everyone(test::workers(), checks::local);
+  const std::size_t n = everyone.size();
+  const auto p = on(everyone.partition(extents(n, one)), extents(3 * n, 5));
+  const partitioned_elementwise op(minus, p, p);
+  const auto block = [](std::size_t rows) { return xt::xtensor<double, 2>(xt::ones<double>({rows, std::size_t{5}})); };
+  const struct {
+    std::size_t rows_of_x, rows_of_y;
+    const char* sentence;
+  } table[] = {{2, 3, "partita::partitioned_elementwise(x, y): requires as x the block"},
+               {3, 4, "partita::partitioned_elementwise(x, y): requires as y the block"},
+               {0, 2, "partita::partitioned_elementwise(x, y): requires as x the block"}};
+  for (const auto& [rows_of_x, rows_of_y, sentence] : table)
+    test::expect_refused<shape_error>([&, x = block(rows_of_x), y = block(rows_of_y)] { op(x, y); }, sentence);
+  test::expect_refused<shape_error>([&] { op.lhs()(block(2)); },
+                                    "partita::partitioned_broadcast(x): requires as x the block");
+  test::expect_refused<shape_error>([&] { op.lhs().adjoint(block(4)); },
+                                    "partita::partitioned_broadcast.adjoint(dy): requires as dy the block");
+  BOOST_TEST((op(block(3), block(3)) == minus(1, 1) * block(3)));  // what follows works
+}
+
 BOOST_AUTO_TEST_CASE(a_placed_tensor_has_no_block_on_other_workers) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size(), me = everyone.id();

@@ -5,6 +5,7 @@
 #include "random_cases.hpp"
 #include "refused.hpp"
 
+#include <partita/kernel/all_sum_reduce.hpp>
 #include <partita/kernel/halo_exchange.hpp>
 
 #include <random>
@@ -123,6 +124,28 @@ BOOST_AUTO_TEST_CASE(a_kernel_is_let_go_of_while_others_still_read) {
       BOOST_TEST(lasting.is(number + k));
     }
     BOOST_TEST(all[0].is(number));
+  }
+}
+
+/// One worker finishes an exchange before a sum, which does not agree on a plan at checks::local, all others after it.
+BOOST_AUTO_TEST_CASE(a_sum_first_completes_the_exchange_that_another_worker_waits_for) {
+  for (const checks level : {checks::agree, checks::local}) {
+    const world everyone(test::workers(), level);
+    const std::size_t n = everyone.size(), me = everyone.id();
+    const dynamic_partition<2> p = everyone.partition(dynamic_extents<2>(1, n));
+    const halo_exchange<dynamic_extents<2>> h(p, {.before = {1, 1}, .after = {0, 0}}, boundary::periodic,
+                                              halo_algorithm::by_dimension);  // two rounds
+    const all_sum_reduce total(everyone.partition(extents(n)), dimensions<0>);
+    for (std::size_t turn = 0; turn < 3 * n; ++turn) {
+      const bool sooner = turn % n == me;
+      const auto own = static_cast<long>(10 * turn + me), before = static_cast<long>(10 * turn + (me + n - 1) % n);
+      line x(std::array<std::size_t, 2>{2, 1}, own), y;
+      auto later = h.start(x);
+      if (sooner) y = later.finish();
+      BOOST_TEST(total(xt::xtensor<long, 1>{1})(0) == static_cast<long>(n));
+      if (!sooner) y = later.finish();
+      BOOST_TEST((y == line{{before, own}, {before, own}, {before, own}}));
+    }
   }
 }
 

@@ -68,6 +68,20 @@ BOOST_AUTO_TEST_CASE(calls_that_differ_are_told_with_the_workers_that_make_them)
   BOOST_TEST(told("abcde") ==
              begin + "worker 0 makes call a, worker 1 makes call b, worker 2 makes call c, and 2 other calls are made" +
                  end);
+  // calls beyond the third are counted, not the workers that make them
+  const struct {
+    const char* calls;
+    const char* others;
+  } beyond_three[] = {{"abc", ""},
+                      {"abcabc", ""},
+                      {"abcd", ", and 1 other call is made"},
+                      {"abcddd", ", and 1 other call is made"},
+                      {"abcded", ", and 2 other calls are made"},
+                      {"aabbccddeeff", ", and 3 other calls are made"}};
+  for (const auto& [calls, others] : beyond_three) {
+    const std::string all = told(calls), told_third = all.substr(all.find("call c") + 6);
+    BOOST_TEST(told_third == others + end, calls);
+  }
 
   std::vector<detail::call_report> reports(3);
   BOOST_TEST((detail::first_difference(reports).operation == detail::first_difference::none));

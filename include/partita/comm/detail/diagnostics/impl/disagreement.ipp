@@ -35,7 +35,9 @@ PARTITA_DEF text describe_difference(const std::vector<call_report>& reports) {
     for (std::size_t before = 0; before < n; ++before)
       alike = alike || reports[first[before]].sentence == told.sentence;
   }
-  if (first.size() > most_told) all << ", and " << first.size() - most_told << " other calls are made";
+  if (first.size() > most_told)
+    all << ", and " << first.size() - most_told
+        << (first.size() == most_told + 1 ? " other call is made" : " other calls are made");
   if (alike)
     all << "; where they read alike, the layouts, the order of the workers, the element types, the parameters or the "
            "operands differ, or they are calls of two kernels that were constructed identically (numbers "
