@@ -34,8 +34,8 @@ constexpr bool is_rejected_proposal(decision::what outcome) {
   return outcome == overruled || outcome == loses_axis || outcome == uneven || outcome == must_be_whole ||
          outcome == does_not_fit || outcome == keeps_replicating;
 }
-/// Writes the decisions by which operation o rejected mesh axes for its tensor t. Computes the last propagation of o
-/// again to find them.
+/// Writes the decisions by which operation o rejected mesh axes for its tensor t. To find these decisions, computes the
+/// last propagation of o again.
 template <class Graph>
 long_text describe_rejections(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   const Graph& g = *done.program;
