@@ -1,15 +1,15 @@
 // Says how a program uses the library: from headers alone, or with the compiled core (PARTITA_CORE).
 //
-// A function that depends on no type of the program is declared in a header and defined in the folder impl/ beside the
-// header. If PARTITA_CORE is defined, a program only sees the declarations of these functions, and libpartita contains
-// their definitions. Without PARTITA_CORE each header includes the definitions of its functions at its end, as
-// templates, so that a program compiles only the functions that it calls.
+// Most functions that depend on no type of the program are declared in a header and defined in the folder impl/ beside
+// the header. If PARTITA_CORE is defined, a program only sees the declarations of these functions, and libpartita
+// contains their definitions. Without PARTITA_CORE each header includes the definitions of its functions at its end,
+// mostly as templates, so that a program compiles only the functions that it calls.
 #pragma once
 
 #include <partita/core/version.hpp>
 
 #ifdef PARTITA_CORE
-/// This macro stands before the declaration of a function that a file in impl/ defines.
+/// This macro stands before the declaration of a function, neither virtual nor a destructor, that impl/ defines.
 #define PARTITA_DECL
 /// Stands before the definition, in impl/, of a function that a header declares.
 #define PARTITA_DEF
@@ -20,8 +20,9 @@
 /// settings.
 #define PARTITA_WEAK
 #define PARTITA_BUILD_KIND_TEXT "with the compiled core"
-/// LIST(EXTERN, T) declares what the compiled core has for one element type; this macro calls LIST for each usual type.
-/// EXTERN is `extern` in a header and empty where the core is compiled. Without the compiled core this macro is empty.
+/// This macro expands to LIST(EXTERN, T) for each usual element type T. LIST(extern, T), in a header, declares the
+/// template instances that the compiled core has for T; LIST(, T), in the core, instantiates them. Without the compiled
+/// core this macro is empty.
 #define PARTITA_FOR_EACH_USUAL_ELEMENT(LIST, EXTERN) \
   LIST(EXTERN, float) LIST(EXTERN, double) LIST(EXTERN, int) LIST(EXTERN, long) LIST(EXTERN, long long)
 #else
@@ -47,8 +48,7 @@
 /// a message if two files differ in one of the settings, because they would share objects of different layouts. The
 /// name and the arguments of this function are the same in all versions.
 extern "C" PARTITA_WEAK void partita_expect_one_setting(unsigned setting, const char* value);
-/// Returns the address of the variable that stores the value of a setting; the variable is null until a file sets the
-/// value.
+/// Returns the address of the pointer to the value of a setting; the pointer is null until a file sets the value.
 extern "C" PARTITA_WEAK const char** partita_setting(unsigned setting);
 
 namespace partita::detail {

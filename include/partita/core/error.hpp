@@ -6,8 +6,8 @@
 
 namespace partita {
 
-/// The base class of every exception of the library. `what()` names the call that failed, what the call requires, the
-/// values that it got, and how to correct the call.
+/// The base class of the exception classes of the library. `what()` usually names the call that failed, what the call
+/// requires, the values that it got, and how to correct the call.
 class error : public std::exception {
  public:
   explicit error(const text& sentence) : error_text_(sentence) {}  ///< `sentence` is the whole error message
@@ -30,7 +30,7 @@ class partition_error : public error {
   using error::error;
 };
 
-/// The error for workers that make different calls, or the same call with different arguments.
+/// The error for workers that make different calls, or the same call with different arguments or settings.
 class disagreement_error : public error {
  public:
   using error::error;

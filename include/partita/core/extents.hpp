@@ -9,7 +9,7 @@
 
 namespace partita {
 
-/// An extent that is given at run time.
+/// As a template argument of `extents`: the extent of this dimension is given at run time.
 inline constexpr std::size_t dynamic = static_cast<std::size_t>(-1);
 
 /// The extents of a tensor or of a partition, one template argument for each dimension; static entries cost no memory.
@@ -42,7 +42,8 @@ class extents {
     assign(values);
   }
 
-  /// Converts from `other`, extents of the same rank. An extent that differs from a static entry here is a shape_error.
+  /// Converts from `other`, extents of the same rank. A run-time extent of `other` that differs from a static entry of
+  /// this type is a shape_error.
   template <std::size_t... Other>
     requires(sizeof...(Other) == sizeof...(E) && ((E == dynamic || Other == dynamic || E == Other) && ...))
   constexpr explicit((... || (E != dynamic && Other == dynamic))) extents(const extents<Other...>& other) {
@@ -78,7 +79,8 @@ class extents {
   /// The largest allowed run-time extent: any larger value is `dynamic` or a negative number converted to unsigned.
   static constexpr std::size_t largest_extent = static_cast<std::size_t>(-1) / 2;
 
-  /// Stores the run-time extents. `given` are all extents, or only those; a wrong one is a shape_error.
+  /// Stores the run-time extents. `given` are all extents, or the run-time extents alone; a wrong value is a
+  /// shape_error.
   template <std::size_t N>
   constexpr void assign(const std::array<std::size_t, N>& given) {
     for (std::size_t d = 0; d < N; ++d)

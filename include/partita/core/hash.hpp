@@ -8,8 +8,9 @@
 
 namespace partita {
 
-/// Mixes values in order into one hash: `hasher().mix(rank).mix(extents.array()).value()`. Equal values have the same
-/// hash on all workers and in constant expressions. A hash detects differences; it is not cryptographic.
+/// Mixes values in order into one hash: `hasher().mix(rank).mix(extents.array()).value()`. The same values in the same
+/// order have the same hash on all workers and in constant expressions; 0.0 and -0.0 differ. Different values almost
+/// always have different hashes; the hash is not cryptographic.
 class hasher {
  public:
   /// Starts a new hash, or continues from `seed`, the value of an earlier hash.
@@ -32,7 +33,7 @@ class hasher {
     }
     return *this;
   }
-  /// Adds a name, character by character.
+  /// Adds a string: its characters one by one, and a final zero.
   constexpr hasher& mix(const char* characters) {
     while (*characters != '\0') mix(*characters++);
     return mix('\0');

@@ -22,7 +22,7 @@ constexpr index<Rank> index_from(const Index& i) {
   else return {};
 }
 
-/// A position written in braces. All coordinates must be written: {1} is not a position in a space of rank 2.
+/// Returns a position that is written in braces, with all coordinates: {1} is not a position in a space of rank 2.
 template <std::size_t Rank, std::size_t N>
 constexpr index<Rank> index_from(const std::size_t (&coordinates)[N]) {
   static_assert(N == Rank,

@@ -40,7 +40,8 @@ constexpr std::size_t product_of(const std::array<std::size_t, Rank>& extents, c
 }
 
 /// Throws a shape_error, in the name of `call`, if the parameters `what` of these extents have more than 2^40 elements,
-/// or if one extent is above 2^40. Such extents come from negative numbers that were converted to unsigned ones.
+/// or if one extent is above 2^40. Such extents usually come from negative numbers that were converted to unsigned
+/// ones.
 template <std::size_t Rank>
 void require_no_overflow(const std::array<std::size_t, Rank>& extents, const char* what, const char* call) {
   constexpr std::size_t most_elements = std::size_t{1} << 40U;  // chosen: the size in bytes fits in std::size_t

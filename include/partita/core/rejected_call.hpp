@@ -60,7 +60,7 @@ T&& undefined_object();
   }
 
 /// `PARTITA_FALLBACK_CLASS(name, arguments...) { static_assert(…) }` specialises a class template for placeholder
-/// types, `arguments`, which no valid object has. Constructor calls that no deduction guide accepts select this
+/// types, `arguments`, which no valid object has. Constructor calls that no other deduction guide accepts select this
 /// specialisation, whose constructors reject them. PARTITA_FALLBACK_CLASS_IF rejects only calls with arguments of types
 /// `Given` that fulfil a condition.
 #define PARTITA_FALLBACK_CLASS(class_name, ...) PARTITA_FALLBACK_CLASS_WITH(, class_name, __VA_ARGS__)

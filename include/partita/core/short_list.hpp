@@ -19,7 +19,8 @@ class short_list {
   using value_type = T;
 
   constexpr short_list() = default;
-  /// Returns a list of `count` copies of `value`. This is no constructor, because {1, n} would call the constructor.
+  /// Returns a list of `count` copies of `value`. This function is not a constructor, because `{1, n}`, a list of two
+  /// values, could call a constructor by mistake.
   static constexpr short_list filled(std::size_t count, const T& value) {
     short_list all;
     for (std::size_t k = 0; k < count; ++k) all.push_back(value);

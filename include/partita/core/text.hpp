@@ -101,7 +101,7 @@ class basic_text {
   std::size_t size_ = 0;             ///< the number of characters, without the zero
 };
 
-/// The string type of messages, which have at most 1500 characters.
+/// The string type of messages: at most 1500 characters, longer messages are truncated.
 using text = basic_text<1500>;
 
 /// Writes a text to a stream (any stream with `write`), so that core/ needs no stream header.

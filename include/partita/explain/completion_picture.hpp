@@ -15,7 +15,7 @@ namespace detail {
 template <class Graph>
 class program_listing {
  public:
-  /// Makes all rows and arcs of the drawing.
+  /// Adds the rows and arcs of all values and operations of the program to the drawing.
   explicit program_listing(const completion_of<Graph>& done)
       : completion_(done), graph_(*done.program), value_rows_(graph_.values(), 0), has_reader_(graph_.values(), 0) {
     for (std::size_t o = 0; o < graph_.operations(); ++o)

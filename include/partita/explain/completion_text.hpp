@@ -34,7 +34,8 @@ constexpr bool is_rejected_proposal(decision::what outcome) {
   return outcome == overruled || outcome == loses_axis || outcome == uneven || outcome == must_be_whole ||
          outcome == does_not_fit || outcome == keeps_replicating;
 }
-/// Writes the decisions by which operation o rejected mesh axes for its tensor t. Repeats the last propagation of o.
+/// Writes the decisions by which operation o rejected mesh axes for its tensor t. To find these decisions, computes the
+/// last propagation of o again.
 template <class Graph>
 long_text describe_rejections(const completion_of<Graph>& done, std::size_t o, std::size_t t) {
   const Graph& g = *done.program;
@@ -88,7 +89,8 @@ inline long_text write_steps(const reshard_plan& plan, const char* line_prefix) 
 
 /// Writes, for each mesh axis that shards the value, the operations through which its sharding was propagated from an
 /// annotation. Also writes the pending reductions, the rejected proposals, and the communication where the value is
-/// computed or read. Repeats the propagation of the operations that use the value, not of the whole program.
+/// computed or read. Cost: computes the propagation of the operations that use the value again, not that of the whole
+/// program.
 template <class Graph>
 long_text explain(const completion_of<Graph>& done, value v) {
   const Graph& g = *done.program;

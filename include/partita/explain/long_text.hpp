@@ -9,7 +9,7 @@
 
 namespace partita {
 
-/// A string of any length. Converts to std::string, and can be written to any stream.
+/// A string of any length. Converts to std::string, and can be written to any stream that has `write`.
 class long_text {
  public:
   long_text() = default;
@@ -34,7 +34,7 @@ class long_text {
     return *this << (basic_text<24>() << value);
   }
 
-  /// The number of visible characters: continuation bytes of UTF-8 are not counted.
+  /// The number of characters in UTF-8: continuation bytes are not counted.
   PARTITA_DECL std::size_t columns() const;
   /// Appends blanks until the text has `column_count` columns.
   PARTITA_DECL long_text& pad(std::size_t column_count);
@@ -63,7 +63,7 @@ Stream& operator<<(Stream& stream, const Text& value) {
 }
 
 namespace detail {
-/// Converts a value that can be written to a `text` to a long_text.
+/// Writes a value as a `text` (at most 1500 characters), and returns this as a long_text.
 template <class Thing>
 long_text text_of(const Thing& value) {
   text all;

@@ -1,4 +1,5 @@
-// A worker's plan as a drawing: the boxes that it sends and receives, or the tree of workers that forwards its block.
+// A worker's plan as a drawing: the boxes that it sends and receives, or the trees of workers along which blocks are
+// broadcast or summed.
 #pragma once
 
 #include <cstddef>

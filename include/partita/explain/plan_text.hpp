@@ -36,13 +36,14 @@ std::size_t contiguous_elements(const Shape& part, const Shape& block) {
   return run;
 }
 
-/// Writes worker ids as "worker 3", "workers 1, 4, 7" or "workers 0 to 99"; of a long list only the first 12 are
-/// written.
+/// Writes worker ids as "worker 3", "workers 1, 4, 7" or "workers 0 to 99"; of a list of other ids only the first 12
+/// are written, and how many follow.
 PARTITA_DECL long_text list_of_workers(const std::size_t* ids, std::size_t n);
 
 }  // namespace detail
 
-/// Writes the repartition plan of one worker, one line for each box; also numbers of bytes if `element_bytes` is not 0.
+/// Writes the repartition plan of one worker: a line for each box that it sends, keeps or receives, and a line of
+/// totals, or only that nothing moves; also numbers of bytes if `element_bytes` is not 0.
 template <std::size_t Rank>
 long_text to_text(const repartition_plan<Rank>& plan, std::size_t element_bytes = 0) {
   long_text all;
@@ -106,19 +107,20 @@ PARTITA_DECL long_text to_text(const node_messages& all, std::size_t element_byt
 /// along the tree.
 PARTITA_DECL long_text to_text(const group_plan& plan);
 
-/// Writes the weights of a worker, and the worker's part in the broadcast of x and in the sum of the products.
+/// Writes the weights of a worker of a linear layer, and the worker's part in the communication of x and of y.
 PARTITA_DECL long_text to_text(const linear_plan& plan);
 
 /// Writes the floating-point operations, the communication and the memory of one worker in a linear layer.
 PARTITA_DECL long_text to_text(const linear_cost& cost);
 
-/// Writes the algorithm that was chosen for a linear layer, its partitions and its cost.
+/// Writes the algorithm that was chosen for a linear layer, the partition of the weights, and the cost of the busiest
+/// worker; or, if no algorithm is possible, a line that says so.
 PARTITA_DECL long_text to_text(const linear_choice& choice);
 
-/// Writes the plan of an element-wise operation: what each operand requires, and the partition of the result.
+/// Writes the plan of an element-wise operation: the movement that each operand needs, and the partition of the result.
 PARTITA_DECL long_text to_text(const elementwise_plan& plan);
 
-/// Writes the cost of one repartition, summed over all workers, and the load of the busiest worker.
+/// Writes the cost of one repartition, summed over all workers, and the most that a single worker sends and receives.
 PARTITA_DECL long_text to_text(const movement_cost& cost, std::size_t element_bytes = 0);
 
 namespace detail {

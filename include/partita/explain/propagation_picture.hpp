@@ -45,8 +45,8 @@ struct propagation_picture {
                         const mesh_links& mesh_costs);
 };
 
-/// Writes the reshards of an operation: for each tensor a line with its name, and below it one line for each step. If
-/// propagation estimated a different number of bytes for a reshard, both numbers are written.
+/// Writes the reshards of an operation: for each tensor that is resharded a line with its name, and below it a line for
+/// each step. If propagation estimated a different number of bytes for a reshard, both numbers are written.
 PARTITA_DECL long_text to_text(const propagation_picture& picture);
 
 /// Draws from top to bottom the mesh, the operands, the communication before the operation (red), the operation with

@@ -7,7 +7,7 @@
 
 namespace partita::detail {
 
-/// Writes a number below 1000 with three significant digits: 1.93, 25.7, 320.
+/// Writes a number below 1000: below 10 with two decimals, below 100 with one, else with none: 1.93, 25.7, 320.
 PARTITA_DECL long_text round_to_three_digits(double number);
 
 PARTITA_DECL long_text seconds_text(double seconds);   ///< writes a time in ns, us, ms or s: "1.93 ms"

@@ -1,5 +1,5 @@
 // An invalid worker broadcast or sum-reduce as a drawing: both partitions, the comparison in each dimension, and the
-// dimension that violates the rule.
+// dimension that violates NumPy's broadcasting rule.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace partita {
 namespace detail {
 
-/// A broadcast or sum-reduce that the rule rejects: its two partitions, in the order of the call.
+/// A broadcast or sum-reduce that the broadcasting rule rejects: its two partitions, in the order of the call.
 template <class Src, class Dst, bool Sums>
 struct refused_picture {
   grid<Src> p_x;                                          ///< the source partition
@@ -38,8 +38,8 @@ struct refused_picture {
 
 }  // namespace detail
 
-/// A call broadcast(p_x, p_y, policies...) that the rule rejects. The arguments are grids or partitions. If the rule
-/// accepts the call, the constructor throws a partition_error: use a worker_broadcast_picture.
+/// A call broadcast(p_x, p_y, policies...) that the broadcasting rule rejects. The arguments are grids or partitions.
+/// If the rule accepts the call, the constructor throws a partition_error: use a worker_broadcast_picture.
 template <class Src, class Dst>
 struct refused_broadcast_picture : detail::refused_picture<Src, Dst, false> {
   template <class P, class Q, class... Policies>
@@ -50,8 +50,8 @@ template <class P, class Q, class... Policies>
 refused_broadcast_picture(const P&, const Q&, Policies...)
     -> refused_broadcast_picture<detail::grid_shape<P>, detail::grid_shape<Q>>;
 
-/// A call sum_reduce(p_x, p_y, policies...) that the rule rejects. The arguments are grids or partitions. If the rule
-/// accepts the call, the constructor throws a partition_error: use a sum_reduce_picture.
+/// A call sum_reduce(p_x, p_y, policies...) that the broadcasting rule rejects. The arguments are grids or partitions.
+/// If the rule accepts the call, the constructor throws a partition_error: use a sum_reduce_picture.
 template <class Src, class Dst>
 struct refused_sum_reduce_picture : detail::refused_picture<Src, Dst, true> {
   template <class P, class Q, class... Policies>

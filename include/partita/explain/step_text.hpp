@@ -58,7 +58,8 @@ long_text describe_differences(const search_answer_of<Graph>& found, const searc
       all << "  " << name_of(g, one) << " " << text_of(second[one]) << " instead of " << text_of(best[one]) << "\n";
   return all;
 }
-/// Writes what limits the best candidate of a search: memory, computing, the bytes that move, or the messages.
+/// Writes what limits the best candidate of a search: memory, computing, the bytes that move, or the latency of
+/// messages.
 template <class Graph>
 long_text binding_constraint_text(const search_answer_of<Graph>& found) {
   const step_cost& cost = found.best.cost;

@@ -8,7 +8,8 @@
 namespace partita {
 
 /// Writes the entries of a timetable in order: start, duration, the bytes that this worker receives, and the memory for
-/// intermediate values; then the time of a step, its lower bound, and its longest chain of dependent entries.
+/// intermediate values; then the time of a step, and two lower bounds of it for any order, one of which is the longest
+/// chain of dependent entries.
 PARTITA_DECL long_text to_text(const timetable& times);
 /// Draws the timetable of a bound program as bars above a time axis: computations are green, movements red.
 PARTITA_DECL long_text to_svg(const timetable& times);

@@ -13,8 +13,8 @@ PARTITA_DEF long_text round_to_three_digits(double number) {
   return all;
 }
 
-/// Writes a number of the first of `units` in the unit in which it is below 1000, or in the last unit. The factor from
-/// each unit to the next is 1000.
+/// Writes a number, given in the first of `units`, in the first unit in which it is below 1000, or in the last unit.
+/// Each unit is 1000 times the unit before.
 PARTITA_DECL long_text number_with_unit(double number, const char* const* units, std::size_t count) {
   std::size_t u = 0;
   while (u + 1 < count && number >= 999.5) number /= 1000, ++u;
