@@ -34,7 +34,8 @@ bool have_equal_shardings(const std::array<const tensor_state<T>*, N>& x) {
   return true;
 }
 
-/// Computes a result with the layout of the operands x: the block of each worker as one row.
+/// Computes a result with the sharding of the operands x, at once or as a step of a program: each worker's block as one
+/// row.
 template <class T, std::size_t N>
 sharded_tensor<T> run_row_function(const row_function_call<T>& work, std::uint64_t fingerprint, const char* name,
                                    const std::array<const tensor_state<T>*, N>& x) {
