@@ -158,7 +158,7 @@ sharded_tensor<std::complex<T>> combine_complex(const sharded_tensor<T>& a, cons
 /// The complex conjugate of each element. Real numbers are not changed.
 /// Shapes:   those of z, a plain array, a sharded tensor of any kind or a traced value.
 /// Requires: nothing. Pending sums stay pending.
-/// Cost:     one pass; no communication.
+/// Cost:     one pass; no communication, unless a product is pending.
 /// Adjoint:  conj(dy).
 template <class X>
   requires detail::any_tensor<X>

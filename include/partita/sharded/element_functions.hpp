@@ -297,7 +297,7 @@ inline constexpr element_function number_mod{
 }  // namespace element_functions
 
 /// The remainder x - z floor(x / z) of two tensors or arrays, or of a tensor or array and a number. The remainder has
-/// the sign of z, as in Python. Remainders of integers are exact; an integer z must not be 0.
+/// the sign of z, as in Python. Remainders of integers by integers are exact; an integer z must not be 0.
 /// Adjoint:  dy for x, -dy floor(x / z) for z.
 PARTITA_DEFINE_BINARY_ELEMENT_FUNCTION(any_tensor_operands, mod, mod_number, number_mod)
 /// The power x^z of two tensors, or of a tensor and a number.

@@ -42,8 +42,9 @@ auto tile(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, s
 /// Repeats the elements of x along dimensions of extent 1: `expand(x, dimensions<1>, 8)` of a 4 x 1 tensor is a 4 x 8
 /// tensor.
 /// Shapes:   the expanded dimensions of x have extent 1 [shape_error].
-/// Cost:     a copy; no communication. The expanded dimensions may be sharded.
-/// Adjoint:  the sum of dy along these dimensions.
+/// Cost:     a copy; no communication, unless an expanded dimension of x is sharded. In the result the expanded
+///           dimensions may be sharded.
+/// Adjoint:  the sum of dy along the expanded dimensions.
 template <detail::any_tensor X, std::size_t... D>
 auto expand(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, std::size_t>&... to) {
   static_assert(detail::has_dimensions<X, D...>,
@@ -79,7 +80,7 @@ auto triu(const X& x, std::ptrdiff_t diagonal = 0) {  ///< x[i, j] where j - i >
 /// Removes dimensions of extent 1: `squeeze(x, dimensions<1>)`. `unsqueeze(x, dimensions<1>)` adds a dimension of
 /// extent 1, as dimension 1 of the result.
 /// Shapes:   the dimensions that are removed have extent 1 [shape_error].
-/// Cost:     no communication and no copy.
+/// Cost:     no copy; no communication, unless a removed dimension is sharded.
 /// Adjoint:  squeeze and unsqueeze are adjoint to each other.
 template <class X, std::size_t... D>  // xtensor's squeeze for plain arrays is less constrained
   requires detail::any_tensor<X>

@@ -87,7 +87,8 @@ class bound_mesh {
     return partita::detail::one_call(*world_.state(), f);
   }
   /// Records an operation, which the next agreement compares. All workers of the world must record it, also those that
-  /// are not on the mesh. Returns a number for the operation's result, or 0 in a dry run, which records nothing.
+  /// are not on the mesh. Returns a number for the operation's result, or 0 in a dry run and at checks::local, where
+  /// nothing is recorded.
   PARTITA_DECL std::uint64_t log_operation(std::uint64_t operation, const char* name, const shape_list& extents);
 
   /// The steps of a reshard of a tensor of this shape, from the cache or newly planned.
