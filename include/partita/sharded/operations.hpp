@@ -159,8 +159,9 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const extents<E...>& all) 
   return detail::reshaped_tensor(x, shape_list(all));
 }
 
-/// Forbids implicit reshards during the lifetime of the object: an operation that has to move an operand throws a
-/// partition_error that names the operand, its axes and the bytes. Movements must then be explicit, by `reshard`.
+/// Forbids implicit reshards in this thread during the lifetime of the object, except in backward passes: an operation
+/// that has to move an operand throws a partition_error that names the operand, its axes and the bytes. Movements must
+/// then be explicit, by `reshard`.
 class no_implicit_reshard {
  public:
   no_implicit_reshard() { ++detail::run_state.no_implicit_reshard_scopes; }  ///< begins the scope; scopes nest

@@ -19,9 +19,9 @@ auto flip(const X& x, dimensions_t<D...>) {
 }
 /// Shifts x cyclically along dimensions: `roll(x, dimensions<0, 1>, 2, -1)` gives y[i, j] = x[i - 2, j + 1], as in
 /// NumPy.
-/// Cost:     if these dimensions are sharded, each worker receives the elements that its block of the result reads. If
-///           a block of the result reads both the last and the first index of x along a dimension, its worker receives
-///           all elements along this dimension.
+/// Cost:     if shifted dimensions are sharded, each worker receives the elements that its block of the result reads.
+///           If a block of the result reads both the last and the first index of x along a dimension, its worker
+///           receives all elements along this dimension.
 /// Adjoint:  rolls dy by the negative shifts.
 template <detail::any_tensor X, std::size_t... D>
 auto roll(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, std::ptrdiff_t>&... by) {
@@ -54,7 +54,7 @@ auto expand(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D,
 /// Takes every step-th element along some dimensions: `strided_slice(x, dimensions<0>, {1, 9, 2})` takes the indices 1,
 /// 3, 5 and 7.
 /// Shapes:   {start, stop, step} for each named dimension, inside of the extent of x [shape_error].
-/// Cost:     if these dimensions are sharded, each worker receives the elements of x from the first to the last that
+/// Cost:     if sliced dimensions are sharded, each worker receives the elements of x from the first to the last that
 ///           its block of the result needs.
 /// Adjoint:  each element of dy at the index of x from which the slice took it, and 0 at all other indices.
 template <detail::any_tensor X, std::size_t... D>

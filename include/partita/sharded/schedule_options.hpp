@@ -64,10 +64,10 @@ struct schedule_options {
   std::size_t memory = unlimited;
   /// The largest number of movements that are pending at the same time.
   std::size_t pending = 4;
-  /// Whether operations that read windows of each other's results, such as convolutions and pooling, compute wider
-  /// boxes than their blocks where this takes less estimated time, so that only the first of several such operations
-  /// communicates. By default operations compute their blocks only, because products by BLAS may round elements of a
-  /// larger block differently.
+  /// Whether operations that read windows of the results of preceding operations, such as convolutions and pooling,
+  /// compute wider boxes than their blocks where this takes less estimated time, so that only the first of several such
+  /// operations communicates. By default operations compute their blocks only, because products by BLAS may round
+  /// elements of a larger block differently.
   optional_bool wider_windows{};
   /// The model by which the time of each step is estimated. Movements between nodes are estimated by the measured link.
   step_model model{};

@@ -1,4 +1,5 @@
-// Selects the rows of a tensor for which a condition holds. The number of rows is known only afterwards.
+// Selects the rows of a tensor for which a condition holds. The number of selected rows is known only after the
+// selection.
 #pragma once
 
 #include <algorithm>

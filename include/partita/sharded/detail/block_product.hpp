@@ -173,7 +173,8 @@ void multiply_by_blas() {
 
 /// Computes c = the sum of a b over the factors that c lacks, for blocks of given shapes. If uses_blas<T> holds and the
 /// factors form matrices, matrix products are used: factors of a and c are rows, factors of b and c columns, factors of
-/// a and b alone are summed, and factors of all three are batches. Otherwise, as for integers, loops are used.
+/// a and b alone are summed, and factors of all three are batches. For integers, and if the factors form no matrices,
+/// loops are used.
 template <class T>
 class block_product {
  public:

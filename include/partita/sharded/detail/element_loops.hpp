@@ -14,7 +14,7 @@
 
 namespace partita::detail {
 
-/// The parameters of one call of an element function. If a function has fewer parameters, the others are 0.
+/// The parameters of one call of an element function. If a function has fewer than four parameters, the others are 0.
 using element_parameters = std::array<double, 4>;
 
 /// Whether integer type T represents the number exactly; false for the maximum of T. True if T is no integer type.

@@ -127,8 +127,8 @@ struct elements_op {
       return std::array<double, 0>{};
     else return parameters;
   }
-  /// The function that computes cotangents for elements of T, one of `Types` element types. It is null for integers in
-  /// a traced program (which has several element types), because these integers have no gradients.
+  /// The function that computes cotangents for elements of T, one of `Types` element types. The pointer is null for
+  /// integers in a traced program (which has several element types), because these integers have no gradients.
   template <class T, std::size_t Types>
   static constexpr element_cotangent<T> cotangent_for_type = [] {
     if constexpr (Types > 1 && std::is_integral_v<T>) return nullptr;

@@ -1,6 +1,6 @@
 // Executes operations that read windows of their operands along sharded dimensions: the features of images (dimensions
 // from 2 on), or dimensions that an operation names. Each worker receives the windows of the operands that its block of
-// one tensor, the anchor, reads; these dimensions are not gathered.
+// one tensor, the anchor, reads; dimensions along which windows slide are not gathered.
 #pragma once
 
 #include <algorithm>
