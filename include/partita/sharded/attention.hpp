@@ -18,8 +18,7 @@ struct attention_options {  ///< the options of attention(q, k, v, options)
 
 namespace detail {
 
-/// The causal mask: masks the score of each key that comes after its query; the last key is at the position of the last
-/// query.
+/// The causal mask: masks the scores of keys after the query; the last key has the position of the last query.
 struct mask_later_keys {
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
   bool masks_scores = true;  ///< true: writes minus infinity into scores; false: writes 0 into cotangents of scores

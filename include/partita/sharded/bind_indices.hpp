@@ -125,8 +125,7 @@ inline shape_list replace_leading_extents(const shape_list& extents, std::size_t
   return all;
 }
 
-/// Returns the rows of `input` at the indices (forward), or, for each row number, the sum of the rows of `input` whose
-/// index it is.
+/// Returns the rows of `input` at the indices (forward), or for each index the sum of the rows of `input` that have it.
 template <class T>
 sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>& input, bool forward,
                                 const char* call) {

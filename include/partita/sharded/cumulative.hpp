@@ -52,8 +52,7 @@ struct recurrence_operation : cumulative<recurrence, D> {  ///< solves the recur
   }
 };
 
-/// 1 where element x is not the cumulative extreme y, but an earlier element is; 0 where element x is the extreme or
-/// NaN.
+/// 1 where element x is not the cumulative extreme y, but an earlier element is; 0 where x is the extreme or NaN.
 inline constexpr element_function is_earlier_extreme{"comes from before", arithmetic_function,
                                                      [](auto x, auto y) { return x == x && x != y; }, no_derivative(),
                                                      no_derivative()};

@@ -142,8 +142,7 @@ S scan_of_same_type(const F& step, const S& initial, std::size_t n, const scan_o
   require_one_scan_option(options);
   const bool has_option = options.recompute_every > 0 || options.checkpoints > 0 || options.memory > 0;
   if constexpr (of_state::are_arrays || of_state::are_traced) {
-    // The options have no effect on arrays, which have no gradient; they are an error for traced values, which have no
-    // tape.
+    // The options do not change a scan of arrays, which has no gradient; they are an error in a scan of traced values.
     if (of_state::are_traced && has_option)
       throw error(
           "partita::scan: requires no options while a program is traced, as the program decides what it keeps; trace "

@@ -1,5 +1,4 @@
-// Selects the rows of a tensor for which a condition holds. The number of selected rows is known only after the
-// selection.
+// Selects the rows of a tensor for which a condition holds. The number of these rows is known only afterwards.
 #pragma once
 
 #include <algorithm>

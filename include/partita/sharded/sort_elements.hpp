@@ -251,8 +251,7 @@ auto unique(const X& x) {
 /// Shapes:   those of x. The result is sharded along dimension 0 as x is, and not along other dimensions.
 /// Requires: rank 1 or more [shape_error], a call that is executed at once [error], the same seed on all workers
 ///           [disagreement_error].
-/// Cost:     a parallel argsort of one random number for each row; each row is sent at most once to each worker that
-///           gets it.
+/// Cost:     a parallel argsort of one random number for each row; each worker receives its rows once.
 /// Adjoint:  moves the rows of dy back to their places in x.
 template <class X>
   requires(detail::tensor_kind<X> == 1 || detail::tensor_kind<X> == 2)

@@ -5,8 +5,7 @@
 
 namespace partita::element_functions {
 
-/// Properties of functions that commute with pending sums: of those that accept integers without rounding, and of those
-/// whose results for integers are truncated (truncating_additive_properties).
+/// Properties of functions that commute with pending sums; `truncating_`: results for integers are truncated.
 inline constexpr element_properties additive_properties = holomorphic({&detail::additive_rule}),
                                     truncating_additive_properties =
                                         holomorphic({&detail::additive_rule, detail::integer_support::truncated});
@@ -99,8 +98,7 @@ inline constexpr element_function where{"where",  ///< a where c is not 0, else 
                                         no_derivative(),
                                         derivative_from<1>(derivative_where),
                                         derivative_from<1>(derivative_where_false)};
-/// Selections by c between an operand and a number: number_where_false gives the number where c is 0, number_where_true
-/// gives the number where c is not 0.
+/// An operand or a number: number_where_false gives the number where c is 0, number_where_true where c is not 0.
 inline constexpr element_function number_where_false{
     "where", holomorphic({.integer_elements = detail::integer_support::parameters_converted}),
     [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : decltype(a)(b); }, no_derivative(),

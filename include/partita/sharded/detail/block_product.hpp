@@ -20,8 +20,7 @@ struct factor_strides {
   std::ptrdiff_t by_factor[most_factors] = {};  ///< the stride along each factor
   bool has_factor[most_factors] = {};           ///< whether the tensor has the factor
 
-  /// The strides of a block of shape `block` of tensor t of rule r. Also writes the extents of the tensor's factors to
-  /// the array `extent`.
+  /// For a block of shape `block` of tensor t of rule r; also writes the extents of the tensor's factors to `extent`.
   PARTITA_DECL factor_strides(const rule& r, std::size_t t, const shape_list& block, std::size_t* extent);
 };
 

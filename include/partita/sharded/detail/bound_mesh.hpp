@@ -87,8 +87,7 @@ class bound_mesh {
     return partita::detail::one_call(*world_.state(), f);
   }
   /// Records an operation, which the next agreement compares. All workers of the world must record it, also those that
-  /// are not on the mesh. Returns a number for the operation's result, or 0 in a dry run and at checks::local, where
-  /// nothing is recorded.
+  /// are not on the mesh. Returns a number for its result; 0 in a dry run and at checks::local, which record nothing.
   PARTITA_DECL std::uint64_t log_operation(std::uint64_t operation, const char* name, const shape_list& extents);
 
   /// The steps of a reshard of a tensor of this shape, from the cache or newly planned.
@@ -98,8 +97,7 @@ class bound_mesh {
                           [&] { return planned_reshard(from, to, shape, place_, sizeof(T)); });
   }
   /// The exchange `e` for a tensor of this shape, from the cache or newly planned. If the exchange gathers summands,
-  /// its result has an additional first dimension with an index for each summand, and its operand has an additional
-  /// first dimension of extent 1.
+  /// the result has an additional first dimension, with an index for each summand, and the operand one with extent 1.
   template <class T>
   std::shared_ptr<planned_exchange> plan_exchange(const reshard_exchange& e, const shape_list& shape) {
     return cached_plan<T>(exchanges_,

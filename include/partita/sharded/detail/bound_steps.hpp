@@ -25,8 +25,7 @@ class joined_exchange;
 /// The recorded steps of a program, their order, and the storage of their blocks.
 class bound_steps final : public step_list {
  public:
-  /// Adds a block whose memory the caller sets for each run by set_memory, and returns its number. Call before
-  /// `plan_steps`.
+  /// Adds a block whose memory the caller sets by set_memory before a run; returns its number. Precedes plan_steps.
   PARTITA_DECL std::uint32_t add_outside_block(const step_block& one);
   /// Whether a step sets the block, and the caller does not set its memory.
   PARTITA_DECL bool is_set_by_step(const step_block& one);

@@ -34,8 +34,7 @@ bool have_equal_shardings(const std::array<const tensor_state<T>*, N>& x) {
   return true;
 }
 
-/// Computes a result with the sharding of the operands x, at once or as a step of a program: each worker's block as one
-/// row.
+/// Computes a result with the sharding of the operands x, at once or as a step of a program; a block is one row.
 template <class T, std::size_t N>
 sharded_tensor<T> run_row_function(const row_function_call<T>& work, std::uint64_t fingerprint, const char* name,
                                    const std::array<const tensor_state<T>*, N>& x) {

@@ -46,8 +46,7 @@ class index_mapped_copy {
   }
 
  private:
-  /// Sets the elements of the result at fixed indices of the dimensions before d. Returns the address after the last of
-  /// these elements.
+  /// Sets the elements of the result at fixed indices of the dimensions before d. Returns the address after them.
   template <class T>
   T* copy(const T* x, T* y, std::size_t d, const std::ptrdiff_t* offsets, bool there) const {
     if (d == shape_.size()) {

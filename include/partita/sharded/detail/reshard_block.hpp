@@ -122,8 +122,7 @@ class announced_movement {
   const shape_list& extents_;             ///< the extents of the tensor
   std::size_t max_bytes_, bytes_before_;  ///< the most bytes that a worker receives; received by this worker before
 };
-/// Executes a planned exchange of a movement, or adds it as a step to a program that is being bound. Does nothing in a
-/// dry run.
+/// Executes a planned exchange, or adds it as a step to a program that is being bound. No effect in dry runs.
 template <class T>
 void move_boxes(bound_mesh& on, const std::shared_ptr<planned_exchange>& made, const tensor_block<T>& x,
                 const tensor_block<T>& y) {
