@@ -18,7 +18,7 @@ struct attention_options {  ///< the options of attention(q, k, v, options)
 
 namespace detail {
 
-/// The causal mask: masks the scores of keys that come after the query, where the last key belongs to the last query.
+/// The causal mask: masks the scores of keys after the query; the last key has the position of the last query.
 struct mask_later_keys {
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads no elements of x or y
   bool masks_scores = true;  ///< true: writes minus infinity into scores; false: writes 0 into cotangents of scores

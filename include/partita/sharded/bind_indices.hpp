@@ -32,8 +32,8 @@ template <auto OfX, auto OfRows>
 inline constexpr auto row_layout_name =
     name_of_layout<layout_of_rank(layout_of_rank(layout_of_name<OfRows>, 1), layout_of_name<OfX>.rank())>;
 
-/// What one worker stores about bound indices. An index is the number of a row of a tensor, that is, of all elements
-/// with one position along the first dimensions (one or more). Workers whose mesh coordinates differ only along axes
+/// What one worker stores about bound indices. A row of a tensor is its elements at one position along the first
+/// dimensions (one or more); an index is the number of a row. Workers whose mesh coordinates differ only along axes
 /// that shard the first dimensions exchange rows with each other; workers whose coordinates differ only along other
 /// axes hold the same rows.
 struct index_binding {
@@ -104,8 +104,8 @@ sharded_tensor<T> reshard_rows(const sharded_tensor<T>& x, const sharding& rows,
   return reshard(x, wanted);
 }
 
-/// Counts and logs the bytes that this worker received when the index exchange was executed. In the adjoint direction a
-/// worker receives as many bytes as it sends in the forward direction.
+/// Counts the bytes that this worker received in an index exchange, and logs them if movements are logged. In the
+/// adjoint direction a worker receives as many bytes as it sends in the forward direction.
 template <class T>
 void log_exchange(const index_binding& b, const char* call, bool forward, const sharding& from, const sharding& to,
                   const shape_list& extents, std::size_t width) {
@@ -125,7 +125,7 @@ inline shape_list replace_leading_extents(const shape_list& extents, std::size_t
   return all;
 }
 
-/// Takes the rows of `input` at the indices (forward), or adds the rows of `input` to the rows at the indices.
+/// Returns the rows of `input` at the indices (forward), or for each index the sum of the rows of `input` that have it.
 template <class T>
 sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>& input, bool forward,
                                 const char* call) {
@@ -300,7 +300,7 @@ shared_binding bind_to_rows(const sharded_tensor<T>& x, const sharded_tensor<I>&
 /// Requires: x and updates on the mesh of the indices [partition_error]; the extent of dimension 0 of x equals that of
 /// the tensor given to bind_indices, and updates have one row for each index [shape_error]; the call is executed at
 /// once [error].
-/// Cost: a row is sent once to each worker that takes it; only sharded dimensions other than 0 are gathered.
+/// Cost: a row is sent once to each other worker that takes it; only sharded dimensions other than 0 are gathered.
 /// scatter_add also reduces the summed updates over the mesh axes that shard the indices but not dimension 0 of x.
 /// Adjoint: the adjoint of `take` adds each row of dy to the row of x from which `take` copied. For `scatter_add`, the
 /// gradient with respect to x is dy, and the gradient with respect to the updates is the rows of dy at the indices.
@@ -344,8 +344,8 @@ class bound_indices {
   auto scatter_add(const X&, const Updates&) const {  ///< fallback: a compile-time error
     return reject_updates<X>();
   }
-  /// Returns x with the rows at the indices replaced by the updates; updates with equal indices are summed. Cost: two
-  /// index exchanges.
+  /// Returns x with the rows at the indices replaced by the updates; updates with equal indices are summed. Cost: twice
+  /// that of scatter_add.
   template <class T>
   sharded_tensor<T> scatter(const sharded_tensor<T>& x, const sharded_tensor<T>& updates) const {
     detail::require_rows(*binding_, x, binding_->extents, "bound_indices::scatter(x, updates)");

@@ -178,7 +178,7 @@ consteval bool has_equal_layouts() {
   else return false;
 }
 
-/// Makes integers as elements a compile-time error for functions whose results would be truncated.
+/// Makes integers as elements a compile-time error for functions of real numbers, such as exp.
 template <class Op, class T>
 consteval void require_floating() {
   if constexpr (requires { Op::is_elementwise; })

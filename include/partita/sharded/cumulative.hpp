@@ -1,5 +1,5 @@
-// Cumulative sums, products, maxima and minima along a dimension, which may be sharded: each worker receives the totals
-// of the blocks before its own.
+// Cumulative sums, products, maxima and minima along a dimension; if it is sharded, each worker receives the totals of
+// the blocks before its own.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ struct recurrence_operation : cumulative<recurrence, D> {  ///< solves the recur
   }
 };
 
-/// 1 where element x is not the cumulative extreme y, but an earlier element is; it is 0 where x is the extreme or NaN.
+/// 1 where element x is not the cumulative extreme y, but an earlier element is; 0 where x is the extreme or NaN.
 inline constexpr element_function is_earlier_extreme{"comes from before", arithmetic_function,
                                                      [](auto x, auto y) { return x == x && x != y; }, no_derivative(),
                                                      no_derivative()};
@@ -123,7 +123,7 @@ auto cumulative_call(const X& x) {  ///< checks the types, and applies the opera
 /// gives products, `cummax` and `cummin` the largest and the smallest elements so far, or NaN from the first NaN on.
 /// Shapes:   those of x.
 /// Requires: a dimension that x has [compile time].
-/// Cost:     one pass. If this dimension is sharded, the totals of the blocks are exchanged, and the result stays
+/// Cost:     one pass. If the dimension is sharded, the totals of the blocks are exchanged, and the result stays
 ///           sharded.
 /// Adjoint:  for cumsum, the cumulative sum of dy from the last element back to the first. For cumprod, the derivative
 ///           is computed without a division, so elements may be 0. For cummax and cummin, each dy goes to the last

@@ -7,11 +7,11 @@
 namespace partita {
 
 /// Returns the layout without pending sums in which axis a also shards a dimension: the dimension for which the largest
-/// block becomes smallest, and the first of several such dimensions. Resharding to this layout needs no message,
-/// because each worker slices its block.
+/// block becomes smallest, and the first of several such dimensions. Resharding a tensor without pending sums to this
+/// layout needs no message: each worker slices its block.
 /// Shapes:   one extent for each dimension of the layout [shape_error].
-/// Requires: an axis of the layout's mesh [partition_error]. The layout is unchanged if the axis already shards a
-/// dimension, or if no block would become smaller.
+/// Requires: an axis of the layout's mesh [partition_error]. No dimension is sharded further if the axis already shards
+///           a dimension, or if the largest block would not become smaller.
 constexpr sharding cut_further(const sharding& layout, const shape_list& extents, std::size_t a) {
   if (extents.size() != layout.rank())
     throw shape_error(text("partita::cut_further: requires an extent for each dimension of the layout ")

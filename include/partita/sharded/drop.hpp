@@ -49,7 +49,8 @@ struct drop_operation {                              ///< dropout as an operatio
 /// {.probability = 0.1, .seed = 7}, step)`. The mask equals that of the layer `dropout` at the same step, for every
 /// layout.
 /// Requires: a probability from 0 to 1 [shape_error].
-/// Cost:     no communication; partial sums stay partial. The generator Philox4x32-10 is called once per four elements.
+/// Cost:     no communication, unless another reduction than a sum is pending; partial sums stay partial. The generator
+///           Philox4x32-10 is called once per four elements.
 /// Adjoint:  apply_dropout of dy with the same mask.
 template <detail::any_tensor X>
 auto apply_dropout(const X& x, const dropout_options& options, std::uint64_t step) {

@@ -96,8 +96,8 @@ constexpr element_properties with_defaults(element_properties of, Number... numb
 }
 
 /// Makes a derivative from a function of the cotangent, of the values that it reads, and of the parameters, in this
-/// order, which must be linear in the cotangent. `Reads` is a bit mask: `derivative_from<2>` reads the second operand,
-/// `derivative_from<3>` reads the first two operands, and `derivative_from<8>` reads the result.
+/// order. The function must be linear in the cotangent. `Reads` is a bit mask: `derivative_from<2>` reads the second
+/// operand, `derivative_from<3>` reads the first two operands, and `derivative_from<8>` reads the result.
 template <unsigned Reads, operation::rule_maker Rule = Reads == 0 ? &detail::additive_rule : &detail::divide_rule,
           class Function>
 constexpr detail::element_derivative<Reads, Rule, Function> derivative_from(Function) {  ///< reads the values in Reads

@@ -10,8 +10,8 @@
 /// `PARTITA_ELEMENT_FUNCTION(sin, declaration…)` defines the element function element_functions::sin and the function
 /// sin(x) of tensors. For plain arrays xtensor defines sin(x), which argument-dependent lookup finds.
 #define PARTITA_ELEMENT_FUNCTION(operation, ...) PARTITA_DEFINE_ELEMENT_FUNCTION(tensor_value, operation, __VA_ARGS__)
-/// Defines an element function, and a function of tensors and plain arrays that applies it. Used where xtensor has no
-/// such function, or one with different values.
+/// Defines an element function, and a function of tensors and plain arrays that applies it. The macro is used where
+/// xtensor has no function of this name, or one that gives other values.
 #define PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(operation, ...) \
   PARTITA_DEFINE_ELEMENT_FUNCTION(any_tensor, operation, __VA_ARGS__)
 #define PARTITA_DEFINE_ELEMENT_FUNCTION(accepted, operation, ...) \
@@ -297,7 +297,7 @@ inline constexpr element_function number_mod{
 }  // namespace element_functions
 
 /// The remainder x - z floor(x / z) of two tensors or arrays, or of a tensor or array and a number. The remainder has
-/// the sign of z, as in Python. Remainders of integers are exact; an integer z must not be 0.
+/// the sign of z, as in Python. Remainders of integers by integers are exact; an integer z must not be 0.
 /// Adjoint:  dy for x, -dy floor(x / z) for z.
 PARTITA_DEFINE_BINARY_ELEMENT_FUNCTION(any_tensor_operands, mod, mod_number, number_mod)
 /// The power x^z of two tensors, or of a tensor and a number.

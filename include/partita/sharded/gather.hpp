@@ -98,9 +98,9 @@ sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tens
 /// Shapes: indices and result have equal extents, which are those of x except along D. Any dimension of x and of the
 /// indices may be sharded, also D; the result is sharded as the indices are.
 /// Requires: indices that are whole numbers below the extent of D; x and indices on one mesh [partition_error]; extents
-/// as described under Shapes [shape_error]; a call that is executed at once [error]. In a traced program the indices
-/// have the element type of x, and elements that are not valid indices give zeros, as in `take`.
-/// Cost: an index exchange is planned and executed; an element is sent once to each worker that takes it, and no
+/// as described under Shapes [shape_error]; a call that is executed at once or traced [error]. In a traced program the
+/// indices have the element type of x, and elements that are not valid indices give zeros, as in `take`.
+/// Cost: an index exchange is planned and executed; an element is sent once to each other worker that takes it, and no
 /// tensor is gathered. A traced program reshards x if D is sharded.
 /// Adjoint: adds each element of dy to the element of x from which it was taken; indices have no gradient.
 template <class T, class I, std::size_t D>
@@ -191,7 +191,7 @@ PARTITA_FALLBACK_OVERLOAD_OF_VALUES(gather_nd)
 /// Requires: three arrays or three tensors; indices of tensors have the element type of x, as in `take`.
 /// Cost: that of scatter_add.
 /// Adjoint: the gradient with respect to the updates is the elements of dy at the indices. The gradient with respect to
-/// x is dy, for put_along_axis only where no element was replaced, and otherwise 0. The indices have no gradient.
+/// x is dy; for put_along_axis it is 0 where an element was replaced. The indices have no gradient.
 template <class X, class Indices, class Updates, std::size_t D>
   requires detail::arrays_or_tensors<X, Indices, Updates>
 auto add_along_axis(const X& x, const Indices& indices, const Updates& updates, dimensions_t<D>) {

@@ -137,8 +137,8 @@ struct scale_groups_operation {
 }  // namespace detail
 
 /// The mean and the variance of each channel over batch and features, as in `const auto [mean, variance] =
-/// batch_statistics(x)`. The variance is divided by the number n of elements per channel; running statistics should be
-/// divided by n - 1.
+/// batch_statistics(x)`. The sum of the squared distances from the mean is divided by the number n of elements per
+/// channel; running variances usually divide it by n - 1.
 /// Shapes: x is batch x channels x features; both results have one element per channel.
 /// Cost: two reductions of one number per channel, if batch or features are sharded.
 /// Adjoint: both results are differentiable; the adjoint is composed of the adjoints of the operations that compute
@@ -187,7 +187,7 @@ auto normalise_batch(const X& input, const Gamma& gamma, const Beta& beta, doubl
 /// as many groups as channels the function is an instance norm.
 /// Requires: a number of channels that is a multiple of the groups [shape_error].
 /// Cost: two reductions of one number per sample and group, if features are sharded. The groups may be sharded, but the
-/// channels of one group stay on one worker.
+/// channels of one group are not divided.
 /// Adjoint: gradients with respect to x, gamma and beta.
 template <std::size_t Groups, class X, class Gamma, class Beta>
   requires(detail::any_tensor<X> && detail::any_tensor<Gamma> && detail::any_tensor<Beta>)

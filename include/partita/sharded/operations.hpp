@@ -159,8 +159,8 @@ sharded_tensor<T> reshape(const sharded_tensor<T>& x, const extents<E...>& all) 
   return detail::reshaped_tensor(x, shape_list(all));
 }
 
-/// Forbids implicit reshards during the lifetime of the object: an operation that has to move an operand throws a
-/// partition_error that names the operand, its axes and the bytes. Movements must then be explicit, by `reshard`.
+/// Forbids implicit reshards of this thread, except in backward passes, while the object exists: an operation that has
+/// to move an operand throws a partition_error that names the operand, its axes and the bytes; use `reshard` before.
 class no_implicit_reshard {
  public:
   no_implicit_reshard() { ++detail::run_state.no_implicit_reshard_scopes; }  ///< begins the scope; scopes nest

@@ -29,9 +29,9 @@ namespace partita {
 /// Shapes:   those with which the stages were traced [shape_error, on all workers].
 /// Requires: stages on workers of the world; an order without deadlock, which is checked at construction
 ///           [partition_error, on all workers, which names the cycle].
-/// Cost:     one agreement for each step, then the computation and movements of the stages. The result of a stage goes
-///           to the next stage in one movement, for which the receivers post their receives early. A repeated step
-///           plans nothing.
+/// Cost:     one agreement for each step (none at checks::local), then the computation and movements of the stages. The
+///           result of a stage moves to the workers of the next stage, if they differ, in one movement, for which the
+///           receivers post their receives early. A repeated step plans nothing.
 template <class T>
 class pipeline {
   static_assert(std::is_floating_point_v<T>,
@@ -84,7 +84,7 @@ class pipeline {
   /// The simulated run of the pipeline that determined the order of its tasks.
   const pipeline_run& simulated() const { return run_; }
   /// The measured times of this worker's last step. Times are measured in steps after the first call of
-  /// measured_timetable(), which returns times of 0.
+  /// measured_timetable(), which returns times of 0 unless a trace is written.
   timetable measured_timetable() { return steps_.measured_timetable(); }
   PARTITA_FORMER_NAME("use measured_timetable") timetable measured() { return measured_timetable(); }
   /// The bytes of storage for the intermediate values of all stages on this worker.

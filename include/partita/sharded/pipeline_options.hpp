@@ -35,7 +35,8 @@ struct pipeline_options {  ///< the options of a training step of a pipeline
   /// twice as long as a forward pass.
   pipeline_times times{};
   /// The most bytes of storage for intermediate values that any worker may use. If the order needs more, all workers
-  /// throw an error that states the bytes that it needs, and the least possible number of bytes.
+  /// throw an error that states the bytes that it needs, and the bytes that suffice if one micro-batch is computed
+  /// after the other.
   std::size_t memory = schedule_options::unlimited;
 };
 

@@ -19,9 +19,9 @@ auto flip(const X& x, dimensions_t<D...>) {
 }
 /// Shifts x cyclically along dimensions: `roll(x, dimensions<0, 1>, 2, -1)` gives y[i, j] = x[i - 2, j + 1], as in
 /// NumPy.
-/// Cost:     if these dimensions are sharded, each worker receives the elements that its block of the result reads. If
-///           a block of the result reads both the last and the first index of x along a dimension, its worker receives
-///           all elements along this dimension.
+/// Cost:     if shifted dimensions are sharded, each worker receives the elements that its block of the result reads.
+///           If a block of the result reads both the last and the first index of x along a dimension, its worker
+///           receives all elements along this dimension.
 /// Adjoint:  rolls dy by the negative shifts.
 template <detail::any_tensor X, std::size_t... D>
 auto roll(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, std::ptrdiff_t>&... by) {
@@ -42,8 +42,9 @@ auto tile(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, s
 /// Repeats the elements of x along dimensions of extent 1: `expand(x, dimensions<1>, 8)` of a 4 x 1 tensor is a 4 x 8
 /// tensor.
 /// Shapes:   the expanded dimensions of x have extent 1 [shape_error].
-/// Cost:     a copy; no communication. The expanded dimensions may be sharded.
-/// Adjoint:  the sum of dy along these dimensions.
+/// Cost:     a copy; no communication, unless an expanded dimension of x is sharded. In the result the expanded
+///           dimensions may be sharded.
+/// Adjoint:  the sum of dy along the expanded dimensions.
 template <detail::any_tensor X, std::size_t... D>
 auto expand(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, std::size_t>&... to) {
   static_assert(detail::has_dimensions<X, D...>,
@@ -53,7 +54,7 @@ auto expand(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D,
 /// Takes every step-th element along some dimensions: `strided_slice(x, dimensions<0>, {1, 9, 2})` takes the indices 1,
 /// 3, 5 and 7.
 /// Shapes:   {start, stop, step} for each named dimension, inside of the extent of x [shape_error].
-/// Cost:     if these dimensions are sharded, each worker receives the elements of x from the first to the last that
+/// Cost:     if sliced dimensions are sharded, each worker receives the elements of x from the first to the last that
 ///           its block of the result needs.
 /// Adjoint:  each element of dy at the index of x from which the slice took it, and 0 at all other indices.
 template <detail::any_tensor X, std::size_t... D>
@@ -79,7 +80,7 @@ auto triu(const X& x, std::ptrdiff_t diagonal = 0) {  ///< x[i, j] where j - i >
 /// Removes dimensions of extent 1: `squeeze(x, dimensions<1>)`. `unsqueeze(x, dimensions<1>)` adds a dimension of
 /// extent 1, as dimension 1 of the result.
 /// Shapes:   the dimensions that are removed have extent 1 [shape_error].
-/// Cost:     no communication and no copy.
+/// Cost:     no copy; no communication, unless a removed dimension is sharded.
 /// Adjoint:  squeeze and unsqueeze are adjoint to each other.
 template <class X, std::size_t... D>  // xtensor's squeeze for plain arrays is less constrained
   requires detail::any_tensor<X>

@@ -57,7 +57,7 @@ struct reduction_along {
 /// from the properties and the derivative that the reduction declares.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_op : reduction_along<R, Keep, D...> {
-  /// Whether the operation accepts integers, as R does or not, and complex elements, as only the product does here.
+  /// Whether the operation accepts integers (as R does), and complex elements (of these reductions, the product does).
   static constexpr bool on_integers = can_reduce_elements<R, int>, on_complex = std::is_same_v<R, product_t>;
   static constexpr bool has_derivative =
       is_extreme_reduction<R> || std::is_same_v<R, product_t> || requires { R::derivative(1.0, 1.0); };
@@ -170,7 +170,7 @@ auto mean_along(const X& x, const Sum& total) {
 
 /// Reduces x along dimensions by the reduction R, a type of rule/reduction.hpp or one that a program declares:
 /// `reduce_along<longest>(x, dimensions<0>)`.
-/// Shapes: those of x without these dimensions, or with extent 1 if `keep_dimensions` is given.
+/// Shapes: those of x without the reduced dimensions, or with extent 1 along them if `keep_dimensions` is given.
 /// Requires: dimensions that x has, each once [compile time].
 /// Cost: one pass. If a reduced dimension is sharded, the result is partial; for an R that a program declares, x is
 /// gathered along this dimension instead.

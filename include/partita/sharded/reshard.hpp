@@ -35,9 +35,9 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
 }
 
 /// Moves a tensor to another mesh of its world, which may have different workers, as in `reshard(x, placed_mesh(m,
-/// workers(4, 8)), m.layout("data", ""))`. Pending sums are taken on the old mesh. A worker copies an element from its
-/// own old block if possible. Otherwise it receives the element from one of the workers that hold it; these workers are
-/// chosen in turn.
+/// workers(4, 8)), m.layout("data", ""))`. Pending reductions are executed on the old mesh. A worker copies an element
+/// from its own old block if possible, and otherwise receives the element from one of the workers that hold it; these
+/// workers are chosen in turn.
 /// Shapes:   those of x.
 /// Requires: a layout of the new mesh [partition_error] and of the tensor's rank [shape_error]; workers of the world
 ///           [partition_error]. All workers of the world must make the call.

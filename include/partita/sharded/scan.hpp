@@ -142,7 +142,7 @@ S scan_of_same_type(const F& step, const S& initial, std::size_t n, const scan_o
   require_one_scan_option(options);
   const bool has_option = options.recompute_every > 0 || options.checkpoints > 0 || options.memory > 0;
   if constexpr (of_state::are_arrays || of_state::are_traced) {
-    // The options have no effect here: traced values have no tape, and arrays have no gradient.
+    // The options do not change a scan of arrays, which has no gradient; they are an error in a scan of traced values.
     if (of_state::are_traced && has_option)
       throw error(
           "partita::scan: requires no options while a program is traced, as the program decides what it keeps; trace "
@@ -217,8 +217,8 @@ auto run_scan(const F& step, const S& initial, std::size_t n, const scan_options
 ///           if it is called again; the same element type in the state and in all parameters that are not integers
 ///           [compile time]; a memory limit that is possible [error, on all workers, which states the least possible
 ///           limit].
-/// Cost:     the cost that scan_cost returns. If the result of a step has another layout than the state, the result is
-///           resharded to the layout of the state.
+/// Cost:     with a gradient, the cost that scan_cost returns; otherwise n calls of the step. If the result of a step
+///           has another layout than the state, the result is resharded to the layout of the state.
 /// Adjoint:  the adjoints of the steps, last step first, with identical bits for all options; gradients of the
 ///           parameters are summed over the steps. While tracing, the steps are operations of the program, and options
 ///           are an error.

@@ -10,7 +10,7 @@
 namespace partita {
 
 /// The options that limit what `scan` keeps for the backward pass. Without an option every step is recorded on the
-/// tape, and no step is computed again. A program may set at most one of these options.
+/// tape, and no step is computed again. A program may set at most one of the three options.
 struct scan_options {
   std::size_t recompute_every = 0;  ///< k > 0: keep every k-th state; the backward pass recomputes k steps at a time
   std::size_t checkpoints = 0;      ///< c > 0: keep at most c states (binomial schedule); recompute one step at a time
@@ -32,10 +32,10 @@ PARTITA_DECL scan_estimate scan_cost(std::size_t n, const scan_options& options,
 
 namespace detail {
 
-/// One sweep over some steps of a scan. A sweep starts with the state that was kept last, before step `resume_step`. It
-/// computes the steps before `begin` without recording them, and keeps the states before the steps `checkpoint_steps`.
-/// Then it records the steps from `begin` to `end` - 1, whose backward steps come next. After the sweep, a state that
-/// was kept before step `begin` can be discarded.
+/// One sweep over some steps of a scan. A sweep starts with the state that was kept last, before step `resume_step`.
+/// The sweep first computes the steps before `begin` without recording them, and keeps the states before the steps
+/// `checkpoint_steps`. Then the sweep records the steps from `begin` to `end` - 1, whose backward steps come next.
+/// After the sweep, a state that was kept before step `begin` can be discarded.
 struct scan_sweep {
   std::size_t resume_step = 0, begin = 0, end = 0;  ///< numbers of steps, counted from 0
   std::vector<std::size_t> checkpoint_steps{};      ///< the states before these steps are kept
@@ -46,7 +46,7 @@ struct scan_sweep {
 PARTITA_DECL std::vector<scan_sweep> scan_schedule(std::size_t n, const scan_options& options);
 
 /// Replaces a memory limit in the options by the number of checkpoints that fit, or by no option if all recorded steps
-/// fit. Throws an error if not even one checkpoint fits.
+/// fit. Throws an error if neither all recorded steps nor one checkpoint fits.
 PARTITA_DECL scan_options fit_options_to_memory(std::size_t n, const scan_options& options, std::size_t state_bytes,
                                                 std::size_t step_bytes);
 

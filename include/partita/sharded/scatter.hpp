@@ -139,9 +139,9 @@ auto apply_updates(const Op& op, const char* call, const X& x, const Indices& in
 
 }  // namespace detail
 
-/// Takes the elements of x along dimension D at indices that are the elements of a tensor. The result is sharded as the
-/// indices are. For an index that is not valid, the elements of the result are 0. The indices, also those of plain
-/// arrays, have the element type of x, like the result of `argmax`.
+/// Takes the elements of x along dimension D at indices that are the elements of a tensor. The dimensions of the result
+/// that come from the indices are sharded as the indices are. For an index that is not valid, the elements of the
+/// result are 0. The indices, also those of plain arrays, have the element type of x, like the result of `argmax`.
 /// Shapes:   the result has the extents of x, with the extents of the indices in place of the extent of dimension D.
 /// Cost:     a reshard of x if dimension D is sharded; the indices are not moved.
 /// Adjoint:  adds each element of dy to the element of x from which it was taken; the indices have no gradient.

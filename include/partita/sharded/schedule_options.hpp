@@ -59,15 +59,15 @@ struct schedule_options {
   /// some movement may go to another node. With and without overlap, results have the same bits.
   optional_bool overlap{};
   /// The most bytes of storage for intermediate values that any worker may use. To keep this limit, fewer steps are
-  /// executed earlier than in the program's order; if the limit is too small for any order, all workers throw an error
-  /// that states the least possible limit.
+  /// executed earlier than in the program's order; if every order that is tried needs more, all workers throw an error
+  /// that states the least bytes that such an order needs.
   std::size_t memory = unlimited;
   /// The largest number of movements that are pending at the same time.
   std::size_t pending = 4;
-  /// Whether operations that read windows of each other's results, such as convolutions and pooling, compute wider
-  /// boxes than their blocks where this takes less estimated time, so that only the first of several such operations
-  /// communicates. By default operations compute their blocks only, because products by BLAS may round elements of a
-  /// larger block differently.
+  /// Whether operations that read windows of the results of preceding operations, such as convolutions and pooling,
+  /// compute wider boxes than their blocks where this takes less estimated time, so that only the first of several such
+  /// operations communicates. By default operations compute their blocks only, because products by BLAS may round
+  /// elements of a larger block differently.
   optional_bool wider_windows{};
   /// The model by which the time of each step is estimated. Movements between nodes are estimated by the measured link.
   step_model model{};

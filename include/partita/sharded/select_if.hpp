@@ -1,4 +1,4 @@
-// Selects the rows of a tensor for which a condition holds. The number of rows is known only afterwards.
+// Selects the rows of a tensor for which a condition holds. The number of these rows is known only afterwards.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,8 @@ sharded_tensor<std::size_t> find_kept_indices(const sharded_tensor<T>& x, const 
 ///           that shard dimension 0 of x, and no other dimension is sharded.
 /// Requires: x and keep on one mesh [partition_error], with extents as described under Shapes [shape_error]; a call
 ///           that is executed at once [error].
-/// Cost:     an exchange of the indices of the selected rows, and an exchange of the selected rows.
+/// Cost:     an exchange of the indices of the selected rows, and an exchange of the selected rows; sharded dimensions
+///           of x other than 0 are gathered first.
 /// Adjoint:  moves each row of dy back to its place in x; rows that were not selected get 0. `keep` has no gradient.
 template <class T, class M>
 sharded_tensor<T> select_if(const sharded_tensor<T>& x, const sharded_tensor<M>& keep) {

@@ -103,8 +103,8 @@ auto shard(const world& everyone, const X& x) {
   if constexpr (S.rank() == rank_of<X> && of_bytes) return sharded<element_of<X>, S>(shard(everyone, S, x));
   else return detail::rejected_call{};
 }
-/// Makes a sharded tensor whose element at each global index is f(index), where the index is a list of numbers. No
-/// worker holds the whole tensor.
+/// Makes a sharded tensor whose element at each global index is f(index), where the index is a list of numbers. Each
+/// worker calls f for the indices of its block only.
 template <sharding S, class T, class F>
 sharded<T, S> shard(const world& everyone, const shape_list& extents, F f) {
   return sharded<T, S>(shard<T>(everyone, S, extents, f));

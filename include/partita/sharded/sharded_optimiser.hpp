@@ -15,7 +15,7 @@
 namespace partita {
 
 /// The mesh axes, written as in a layout's entry, that shard an optimiser's state further than its parameters; see
-/// cut_further. If there are no axes, the state has the layout of the parameters.
+/// cut_further. Without axes, and unless parameter_ref gives a layout, the state has the parameter's layout.
 struct optimiser_state_axes {
   const char* axes = "";  ///< such as "data"; empty: no further axes
 };

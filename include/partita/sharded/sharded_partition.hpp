@@ -14,7 +14,7 @@ namespace partita {
 
 /// The division of the n indices of a dimension over axes of a mesh: one part per combination of the axes' coordinates,
 /// major axis first. The first axis divides all indices, each next axis divides the parts of the axis before, so the
-/// parts may differ from balanced parts of the same number: dividing 10 over 2 x 4 parts gives 2, 1, 1, 1, 2, 1, 1, 1.
+/// parts may differ from equally many balanced parts: dividing 10 over 2 x 4 parts gives 2, 1, 1, 1, 2, 1, 1, 1.
 PARTITA_DECL cut mesh_cut(const mesh& m, axis_list axes, std::size_t n);
 
 /// The workers and the extents of a partition that holds one copy of a sharded tensor, and the division of the tensor's

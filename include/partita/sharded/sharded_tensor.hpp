@@ -45,8 +45,8 @@ PARTITA_DECL void require_no_pending_reduction(const sharding& s, const char* ca
 
 /// A tensor that the workers of a mesh hold together; each worker holds its block. The class has value semantics:
 /// copies share their blocks until one of them is changed. Every worker of the world must call all operations on the
-/// tensor. An operation that moves elements first checks that all workers make the same call; a call that needs no
-/// message is compared at the next such agreement.
+/// tensor. Except at checks::local, an operation that moves elements first checks that all workers make the same call;
+/// a call that needs no message is compared at the next such agreement.
 template <class T>
 class sharded_tensor {
  public:
@@ -265,7 +265,7 @@ tensor_block<element_of<X>> block_of_array(const X& x) {
 /// Shards a whole array that every worker has: each worker keeps its block of the layout. The call needs no
 /// communication.
 /// Shapes:   those of x; the layout has one entry for each dimension [shape_error].
-/// Requires: a world with as many workers as the mesh has positions [partition_error].
+/// Requires: a world with at least as many workers as the mesh has positions [partition_error].
 template <ranked_array X>
 auto shard(const world& everyone, const sharding& layout, const X& x) {
   const auto on = detail::bound_mesh::of(everyone, placed_mesh(layout.on));
@@ -283,7 +283,7 @@ auto shard(const world& everyone, const sharding& layout, const X& x) {
                            detail::resharded(*on, block, finished, detail::layout_of(layout), extents), number);
 }
 /// Makes a sharded tensor from a function of the global index. `f(index)`, where index is a list of numbers, is called
-/// for the indices of this worker's block only, so no worker holds the whole tensor.
+/// for the indices of this worker's block only.
 template <class T, class F>
 sharded_tensor<T> shard(const world& everyone, const sharding& layout, const shape_list& extents, F f) {
   return detail::make_tensor<T>(detail::bound_mesh::of(everyone, placed_mesh(layout.on)), layout, extents, f);

@@ -23,8 +23,8 @@
 namespace partita {
 namespace detail {
 
-/// Returns the mesh of a tensor that is to be sorted. First all workers agree on the call and its parameter, and the
-/// rank of x is checked.
+/// Returns the mesh of a tensor x that is to be sorted, after all workers have agreed on the call and its parameter,
+/// and the rank of x has been checked.
 template <class T>
 const std::shared_ptr<bound_mesh>& checked_mesh(const sharded_tensor<T>& x, bool has_rows, const char* call,
                                                 std::uint64_t parameter) {
@@ -251,7 +251,7 @@ auto unique(const X& x) {
 /// Shapes:   those of x. The result is sharded along dimension 0 as x is, and not along other dimensions.
 /// Requires: rank 1 or more [shape_error], a call that is executed at once [error], the same seed on all workers
 ///           [disagreement_error].
-/// Cost:     a parallel argsort of one random number for each row; each row moves once.
+/// Cost:     a parallel argsort of one random number for each row; each worker receives its rows once.
 /// Adjoint:  moves the rows of dy back to their places in x.
 template <class X>
   requires(detail::tensor_kind<X> == 1 || detail::tensor_kind<X> == 2)

@@ -200,9 +200,9 @@ sigmoid(const X&) -> sigmoid<detail::activation_call<element_functions::sigmoid,
 template <detail::any_tensor X>
 sigmoid(const sigmoid<X>&) -> sigmoid<detail::activation_call<element_functions::sigmoid, sigmoid<X>>>;
 
-/// exp(x) divided by its sum along the last dimension, or along a given dimension: `softmax(x, dimensions<1>)`. If this
-/// dimension is sharded, two numbers per line along it (maximum and sum) are reduced over the workers, and no tensor is
-/// gathered.
+/// exp(x) divided by its sum along the last dimension, or along a given dimension: `softmax(x, dimensions<1>)`. If the
+/// dimension of the softmax is sharded, two numbers per line along it (maximum and sum) are reduced over the workers,
+/// and no tensor is gathered.
 template <detail::any_tensor X>
 auto softmax(const X& input) {
   return detail::softmax_along<-1>(input);

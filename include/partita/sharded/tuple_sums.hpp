@@ -11,8 +11,8 @@ namespace partita {
 /// Adds the tensors of two tuples in pairs, as in `gradients = gradients + more.gradients`.
 /// Shapes:   tuples of equal length; each pair has shapes that `add` accepts.
 /// Requires: what `add` requires of each pair.
-/// Cost:     that of `add` for each pair: tensors with equal layouts are added without communication, and partial
-///           tensors stay partial.
+/// Cost:     that of `add` for each pair: tensors with equal layouts are added without communication, and partial sums
+///           stay partial.
 /// Adjoint:  the gradient with respect to each of the two tuples is dy.
 template <class... X, class... Y>
   requires(sizeof...(X) > 0 && (detail::any_tensor<X> && ...) && (detail::any_tensor<Y> && ...))

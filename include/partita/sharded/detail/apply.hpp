@@ -76,7 +76,8 @@ std::shared_ptr<bound_mesh> common_mesh(const applied_operation& op, const std::
   return on;
 }
 
-/// Computes the block of this shape that is the result of an operation without declared functions.
+/// Makes the block of this shape that is the result of an operation without declared functions: computes it at once or
+/// as a step of a program. In a dry run the block has no memory.
 template <class T>
 tensor_block<T> compute(const applied_operation& op, const std::vector<tensor_block<T>>& x, const shape_list& shape) {
   if (op.work == block_work::reshape) {
@@ -105,7 +106,8 @@ struct box_in_tensor {
   short_list<interval> box{};   ///< the indices of the block
   shape_list tensor_extents{};  ///< the extents of the whole tensor
 };
-/// Computes this worker's block of the result from its blocks of the operands, without communication.
+/// Makes this worker's block of the result from its blocks of the operands, without communication: computes it at once
+/// or as a step of a program. In a dry run the block has no memory.
 template <class T>
 tensor_block<T> local_result(const applied_operation& op, const std::vector<tensor_block<T>>& x,
                              const std::vector<box_in_tensor>& operand_boxes, const box_in_tensor& result_box) {

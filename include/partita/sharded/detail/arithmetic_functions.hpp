@@ -5,7 +5,7 @@
 
 namespace partita::element_functions {
 
-/// Properties of functions that commute with pending sums; in the second, results for integers are truncated.
+/// Properties of functions that commute with pending sums; `truncating_`: results for integers are truncated.
 inline constexpr element_properties additive_properties = holomorphic({&detail::additive_rule}),
                                     truncating_additive_properties =
                                         holomorphic({&detail::additive_rule, detail::integer_support::truncated});
@@ -28,7 +28,7 @@ inline constexpr element_function divide{
 inline constexpr auto derivative_of_maximum = [](auto dy, auto a, auto b) {
   return a < b ? decltype(dy)(0) : a == b ? static_cast<decltype(dy)>(dy / 2) : dy;
 };
-/// The larger of two elements; NaN if one of them is NaN. The same holds for minimum.
+/// The larger (maximum) or smaller (minimum) of two elements; NaN if one of them is NaN.
 inline constexpr element_function maximum{
     "maximum", arithmetic_function, [](auto a, auto b) { return a > b || a != a ? a : b; },
     derivative_from<3>(derivative_of_maximum),
@@ -98,7 +98,7 @@ inline constexpr element_function where{"where",  ///< a where c is not 0, else 
                                         no_derivative(),
                                         derivative_from<1>(derivative_where),
                                         derivative_from<1>(derivative_where_false)};
-/// Selections between an operand and a number, which is selected where c is 0 (number_where_true: is not 0).
+/// An operand or a number: number_where_false gives the number where c is 0, number_where_true where c is not 0.
 inline constexpr element_function number_where_false{
     "where", holomorphic({.integer_elements = detail::integer_support::parameters_converted}),
     [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : decltype(a)(b); }, no_derivative(),

@@ -20,7 +20,7 @@ struct factor_strides {
   std::ptrdiff_t by_factor[most_factors] = {};  ///< the stride along each factor
   bool has_factor[most_factors] = {};           ///< whether the tensor has the factor
 
-  /// For block `block` of tensor t of rule r. Writes the extents of the tensor's factors to the array `extent`.
+  /// For a block of shape `block` of tensor t of rule r; also writes the extents of the tensor's factors to `extent`.
   PARTITA_DECL factor_strides(const rule& r, std::size_t t, const shape_list& block, std::size_t* extent);
 };
 
@@ -122,7 +122,7 @@ class matrix_form {
   short_list<std::ptrdiff_t> batch_strides;  ///< strides to the next matrix, along each factor of the batch
 
  private:
-  /// Whether the strides allow one dimension for all of these factors, as in a dense array.
+  /// Whether the strides allow merging all of these factors into one dimension, as in a dense array.
   static bool can_merge_factors(const factor_list& factors, const std::size_t* extent, const std::ptrdiff_t* step) {
     for (std::size_t k = 0; k + 1 < factors.size(); ++k)
       if (step[factors[k]] != step[factors[k + 1]] * static_cast<std::ptrdiff_t>(extent[factors[k + 1]])) return false;
@@ -157,7 +157,7 @@ inline constexpr bool uses_blas = std::is_floating_point_v<real_of<T>>;
 template <class T>
 using matrix_product = void (*)(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta,
                                 const strided<T, 2>& c);
-/// The matrix product that the program uses. A program sets this pointer before it multiplies tensors; therefore the
+/// A pointer to the matrix product in use. Code in headers sets it before tensors are first multiplied, so that the
 /// compiled core, whose functions call the product, does not depend on BLAS.
 template <class T>
 std::atomic<matrix_product<T>>& matrix_product_in_use() {
@@ -172,7 +172,8 @@ void multiply_by_blas() {
 
 /// Computes c = the sum of a b over the factors that c lacks, for blocks of given shapes. If uses_blas<T> holds and the
 /// factors form matrices, matrix products are used: factors of a and c are rows, factors of b and c columns, factors of
-/// a and b alone are summed, and factors of all three are batches. Otherwise, as for integers, loops are used.
+/// a and b alone are summed, and factors of all three are batches. For integers, and if the factors form no matrices,
+/// loops are used.
 template <class T>
 class block_product {
  public:

@@ -37,15 +37,15 @@ struct empty_world {
   static world make() { return world(nullptr); }  ///< a world without workers
 };
 
-/// A mesh on workers of a world, with cached plans and channels for movements. All tensors on this mesh share one
-/// bound_mesh; `of` returns it.
+/// A mesh on workers of a world, with cached plans and channels for movements. All tensors that a thread makes on one
+/// mesh of one world share a bound_mesh; `of` returns it.
 class bound_mesh {
  public:
   /// Binds a mesh to a world. Requires: the workers of the mesh exist in the world [partition_error].
   PARTITA_DECL bound_mesh(world everyone, placed_mesh where);
-  /// A mesh without a world, for dry runs, which see the mesh from its first position.
+  /// A mesh without a world, for dry runs: this worker has the first position of the mesh.
   PARTITA_DECL explicit bound_mesh(const partita::mesh& m);
-  /// Returns the bound mesh of this world, mesh and workers that this thread has made before, or makes it.
+  /// Returns the bound_mesh of this world, mesh and workers that still exists in this thread, or makes a new one.
   PARTITA_DECL static std::shared_ptr<bound_mesh> of(const world& everyone, const placed_mesh& where);
 
   const partita::world& everyone() const { return world_; }          ///< the world of the mesh
@@ -53,14 +53,14 @@ class bound_mesh {
   const partita::mesh& mesh() const { return placed_mesh_.mesh(); }  ///< the mesh, without its workers
   /// The position of this worker on the mesh; not below the size of the mesh if the worker is not on it.
   std::size_t place() const { return place_; }
-  /// The number of this worker; without a world, the number of the first worker on the mesh.
+  /// The id of this worker in the world; without a world, the id of the first worker of the mesh.
   std::size_t worker() const { return world_.active() ? world_.id() : placed_mesh_.worker(0); }
   bool active() const { return place_ < placed_mesh_.size(); }  ///< whether this worker is on the mesh
   /// The box of global indices that this worker holds; empty if the worker is not on the mesh.
   short_list<interval> box(const sharding& s, const shape_list& shape) const {
     return active() ? mesh_block(s, shape, place_) : short_list<interval>::filled(shape.size(), interval{});
   }
-  /// The memory for blocks that other workers of the node may read; null before the first movement.
+  /// The memory for blocks that other workers of the node may read; null before the first call of channels().
   arena* memory() const { return !channels_by_lane_.empty() ? &channels_by_lane_.front()->memory() : nullptr; }
 
   /// A hash of the axes of the mesh, their sizes, and the workers on the mesh.
@@ -87,7 +87,7 @@ class bound_mesh {
     return partita::detail::one_call(*world_.state(), f);
   }
   /// Records an operation, which the next agreement compares. All workers of the world must record it, also those that
-  /// are not on the mesh. Returns a number for the operation's result, or 0 in a dry run, which records nothing.
+  /// are not on the mesh. Returns a number for its result; 0 in a dry run and at checks::local, which record nothing.
   PARTITA_DECL std::uint64_t log_operation(std::uint64_t operation, const char* name, const shape_list& extents);
 
   /// The steps of a reshard of a tensor of this shape, from the cache or newly planned.
@@ -97,7 +97,7 @@ class bound_mesh {
                           [&] { return planned_reshard(from, to, shape, place_, sizeof(T)); });
   }
   /// The exchange `e` for a tensor of this shape, from the cache or newly planned. If the exchange gathers summands,
-  /// its result has an additional first dimension with an index for each summand, and its operand one of extent 1.
+  /// the result has an additional first dimension, with an index for each summand, and the operand one with extent 1.
   template <class T>
   std::shared_ptr<planned_exchange> plan_exchange(const reshard_exchange& e, const shape_list& shape) {
     return cached_plan<T>(exchanges_,
@@ -135,7 +135,8 @@ class bound_mesh {
       if (open(made)) made(x, y);
     });
   }
-  /// Moves elements between these boxes, from x into y. All workers of the world make the call, after an agreement.
+  /// Moves elements from the boxes `source` (block x) to the boxes `target` (block y). All workers of the world make
+  /// the call, after an agreement.
   template <class T>
   void move(const std::vector<worker_box>& source, const std::vector<worker_box>& target, const T* x, T* y) {
     run_reporting_bad_alloc([&] { move(*plan_exchange<T>(source, target), x, y); });

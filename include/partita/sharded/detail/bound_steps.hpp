@@ -25,16 +25,16 @@ class joined_exchange;
 /// The recorded steps of a program, their order, and the storage of their blocks.
 class bound_steps final : public step_list {
  public:
-  /// Returns the number of a block whose memory the caller sets for each run by set_memory. Call before `plan_steps`.
+  /// Adds a block whose memory the caller sets by set_memory before a run; returns its number. Precedes plan_steps.
   PARTITA_DECL std::uint32_t add_outside_block(const step_block& one);
   /// Whether a step sets the block, and the caller does not set its memory.
   PARTITA_DECL bool is_set_by_step(const step_block& one);
 
   /// Ends the forward pass: the steps that are added from now on belong to the backward pass.
   void begin_backward() { forward_step_count_ = steps_.size(); }
-  /// Orders the steps and assigns storage to all blocks. Blocks that no step sets are constants and keep their memory.
-  /// Collective over the world, with equal options on all workers. Throws an error on all workers if every order that
-  /// is tried needs more than `options.memory` bytes of storage on some worker.
+  /// Orders the steps and assigns storage to all blocks. Blocks that neither a step sets nor the caller passes are
+  /// constants and keep their memory. Collective over the world, with equal options on all workers. Throws an error on
+  /// all workers if every order that is tried needs more than `options.memory` bytes of storage on some worker.
   PARTITA_DECL void plan_steps(bound_mesh& on, const schedule_options& options);
   /// Assigns storage to all blocks for a given order of the steps, which may be on several meshes of the world. The
   /// mesh `on` must outlive this object. Collective.

@@ -1,5 +1,5 @@
 // Operations whose result has another element type than their operands, such as the real parts of complex numbers.
-// These operations keep the layout, so no element moves.
+// An operand is first resharded if it has pending reductions or another layout; convert_elements() moves no element.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The operations of convolutions of sharded tensors: the convolution of images with filters, its adjoint with respect
-// to the images, and its gradient with respect to the filters. The adjoint of each is composed of the others, and all
-// are declared in the same form as a user-defined operation.
+// to the images, and its gradient with respect to the filters. The adjoint of each of the three operations is composed
+// of the other two, and all three are declared in the same form as a user-defined operation.
 #pragma once
 
 #include <array>

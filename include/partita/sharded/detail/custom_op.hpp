@@ -124,7 +124,7 @@ struct work_of_op final : custom_op, typed_work_of_op<Op, T, std::make_index_seq
         typed_work_of_op<Op, T, std::make_index_sequence<Operands>>(declared)... {}
 };
 
-/// The functions of an operation for elements of T. Throws an error if there are none.
+/// The functions of an operation for elements of T. Throws an error if the operation has none for T.
 template <class T>
 const typed_custom_op<T>& work_for_type(const custom_op& custom, const char* name) {
   if (const auto* found = dynamic_cast<const typed_custom_op<T>*>(&custom)) return *found;

@@ -1,5 +1,5 @@
-// Reads and writes elements of sharded tensors by global index: every worker sends a list of requests to each worker
-// that holds elements, and these workers reply.
+// Reads and writes elements of sharded tensors by global index: every worker sends lists of requests to the workers
+// that hold the elements; if elements are read, these workers reply.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ std::vector<T> exchange_lists(bound_mesh& on, const std::vector<T>& lists_by_des
   return received;
 }
 
-/// Sends the only element of a tensor, which every worker of the mesh has, to all workers of the world. Collective if
-/// some workers are not on the mesh; otherwise, and without a mesh, there is no communication.
+/// Returns the only element of a tensor on all workers of the world; every worker of the mesh already has it.
+/// Collective if some workers are not on the mesh; otherwise, and without a mesh, there is no communication.
 template <class T>
 tensor_block<T> broadcast_element(bound_mesh* on, const tensor_block<T>& x, std::uint64_t number) {
   if (on == nullptr || on->where().size() == on->everyone().size()) return x;

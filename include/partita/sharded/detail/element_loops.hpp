@@ -14,10 +14,10 @@
 
 namespace partita::detail {
 
-/// The parameters of one call of an element function. If a function has fewer parameters, the others are 0.
+/// The parameters of one call of an element function. If a function has fewer than four parameters, the others are 0.
 using element_parameters = std::array<double, 4>;
 
-/// Whether the number is below the maximum of integer type T, which represents it exactly. True for all other types.
+/// Whether integer type T represents the number exactly; false for the maximum of T. True if T is no integer type.
 template <class T>
 constexpr bool is_exact_in_type(double number) {
   if constexpr (!std::is_integral_v<T>) return true;

@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-/// Whether the tensors are on the same mesh, have equal extents, and are on no tape. Always false in a dry run.
+/// Whether the tensors are on the same mesh, have equal extents, and are on no tape; false in a dry run.
 template <class T, std::size_t N>
 bool are_compatible_states(const std::array<const tensor_state<T>*, N>& x) {
   const tensor_state<T>& first = *x[0];
@@ -21,8 +21,8 @@ bool are_compatible_states(const std::array<const tensor_state<T>*, N>& x) {
   return true;
 }
 /// Whether tensors with run-time layouts have equal shardings. The result is false for partial values and layouts with
-/// bits in `open` or `must_replicate`, for which the function's rule decides. It is also false for a sharded dimension
-/// of extent 1, because the function's result is not sharded along this dimension.
+/// bits in `open` or `must_replicate`, for which the function's rule decides. The result is also false for a sharded
+/// dimension of extent 1, because the function's result is not sharded along this dimension.
 template <class T, std::size_t N>
 bool have_equal_shardings(const std::array<const tensor_state<T>*, N>& x) {
   const sharding& first = x[0]->layout;
@@ -34,7 +34,7 @@ bool have_equal_shardings(const std::array<const tensor_state<T>*, N>& x) {
   return true;
 }
 
-/// Computes a result with the layout of the operands x: the block of each worker as one row.
+/// Computes a result with the sharding of the operands x, at once or as a step of a program; a block is one row.
 template <class T, std::size_t N>
 sharded_tensor<T> run_row_function(const row_function_call<T>& work, std::uint64_t fingerprint, const char* name,
                                    const std::array<const tensor_state<T>*, N>& x) {

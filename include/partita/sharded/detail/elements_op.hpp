@@ -23,7 +23,8 @@ sharded_tensor<T> sum_to_shape(const rule& how, std::size_t i, const sharded_ten
       {select_tensors(how, {how.operand_count}, i, "sum over what was repeated"), block_work::sum_or_repeat}, {dy});
 }
 
-/// Throws an error unless the operands of the element function `name` that are not scalars have the same rank.
+/// Throws an error if an operand of the element function `name` has another rank than the first operand, unless one of
+/// these two is a scalar.
 constexpr void require_equal_ranks(const char* name, const shape_span& shapes) {
   for (std::size_t i = 1; i < shapes.size(); ++i)
     if (shapes[i].size() != shapes[0].size() && !shapes[i].empty() && !shapes[0].empty())
@@ -126,8 +127,8 @@ struct elements_op {
       return std::array<double, 0>{};
     else return parameters;
   }
-  /// The function that computes cotangents for elements of T, one of `Types` element types. It is null for integers in
-  /// a traced program (which has several element types), because these integers have no gradients.
+  /// The function that computes cotangents for elements of T, one of `Types` element types. The pointer is null for
+  /// integers in a traced program (which has several element types), because these integers have no gradients.
   template <class T, std::size_t Types>
   static constexpr element_cotangent<T> cotangent_for_type = [] {
     if constexpr (Types > 1 && std::is_integral_v<T>) return nullptr;

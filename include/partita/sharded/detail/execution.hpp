@@ -1,7 +1,7 @@
 // How a thread executes the operations on sharded tensors that it calls: at once, as steps of a program that is being
 // bound, or in a dry run, in which no element is read, written or moved. An operation computes by `run_step`, makes
-// blocks by `new_block`, and moves elements by `announced_movement`. Each of these acts at once, adds a step to the
-// program, or in a dry run touches no element.
+// blocks by `new_block`, and moves elements by `announced_movement`. `run_step` and `announced_movement` act at once,
+// add a step to the program, or in a dry run touch no element.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// The operations take_along_axis and gather_nd in traced programs, which do not shard the indexed dimensions of x, but
-// may shard the indices (for gather_nd, not along their last dimension). The operations are declared in the same form
-// as a user-defined operation.
+// The operations take_along_axis and gather_nd in traced programs. The dimensions of x that are indexed must not be
+// sharded; the indices may be sharded, for gather_nd not along their last dimension. The operations are declared in the
+// same form as a user-defined operation.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ void for_each_index_along(const tensor_part<const T>& indices, std::size_t exten
       }
 }
 
-/// The adjoint of take_along_operation: (dy, indices) -> the sums of the elements of dy at each index along dimension
-/// D, which has extent `extent`.
+/// The adjoint of take_along_operation: (dy, indices) -> for each index along dimension D, of extent `extent`, the sum
+/// of the elements of dy that have this index.
 template <std::size_t D>
 struct add_along_axis_operation;
 
@@ -113,8 +113,8 @@ void for_each_index_tuple(const tensor_part<const T>& indices, const shape_list&
   }
 }
 
-/// The adjoint of gather_nd_operation: (dy, indices) -> the sums of the rows of dy at each index of the first K
-/// dimensions, which have extents `extents`.
+/// The adjoint of gather_nd_operation: (dy, indices) -> for each position in the first K dimensions, of extents
+/// `extents`, the sum of the rows of dy that have this position as index.
 template <std::size_t K>
 struct scatter_add_nd_operation;
 

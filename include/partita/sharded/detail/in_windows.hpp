@@ -1,6 +1,6 @@
 // Executes operations that read windows of their operands along sharded dimensions: the features of images (dimensions
 // from 2 on), or dimensions that an operation names. Each worker receives the windows of the operands that its block of
-// one tensor, the anchor, reads, and no dimension is gathered.
+// one tensor, the anchor, reads; dimensions along which windows slide are not gathered.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +67,7 @@ struct layouts_over_features {
 /// Finds the layouts of an operation over sharded features. All features get the sharding of the anchor (the tensor
 /// whose blocks determine the windows) if it is an operand with sharded features, else of the first operand with
 /// sharded features. For the mesh axes that do not shard features, the operation's rule decides. If the anchor is an
-/// operand, the result is a partial sum.
+/// operand, the result is a partial sum over the axes that shard features.
 template <class Op>
 constexpr layouts_over_features layouts_of_features(const rule& how, const spec_list& x) {
   const std::size_t n = x.size();

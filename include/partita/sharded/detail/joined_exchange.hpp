@@ -11,7 +11,7 @@
 
 namespace partita::detail {
 
-/// This worker's part of several movements that share their messages. All boxes for another worker are packed one after
+/// This worker's part of several movements that share their messages. All boxes for one receiver are packed one after
 /// the other into one message, which the receiver unpacks, so that each box is copied two more times than in a movement
 /// of its own. The movements may have different element types.
 class joined_exchange {

@@ -73,7 +73,8 @@ struct outside_argument {
 
 /// Makes all workers agree that they call the program of this fingerprint with tensors that fit the arguments, each of
 /// the same layout on all workers and made by the same operation (of equal number). All workers throw an error if their
-/// calls differ, if a tensor does not fit, or if a worker passes an error message.
+/// calls differ, if a tensor does not fit, or if a worker passes an error message; at checks::local each worker checks
+/// only its own tensors.
 PARTITA_DECL void agree_on_arguments(const world& everyone, std::uint64_t fingerprint, const char* call,
                                      const tensor_argument* actual_arguments, std::size_t n,
                                      const outside_argument* expected, std::size_t arguments,

@@ -48,7 +48,7 @@ class planned_exchange {
   PARTITA_DECL void post_receives(void* y) const;
   PARTITA_DECL void post_sends(const void* x) const;  ///< sends the boxes of x to their receivers
   void finish() const { exchange_->finish(); }        ///< waits until the movement is complete
-  /// The open exchange, which the caller can advance without waiting; null if this worker takes no part in it.
+  /// The open exchange, which the caller can advance without waiting; null before open(), and if not takes_part().
   box_exchange* opened_exchange() const { return exchange_.get(); }
 
  private:

@@ -24,8 +24,8 @@ struct index_progression {
 
 namespace detail {
 
-/// Copies elements of x to a result whose index along each dimension comes from one index of x along this dimension, or
-/// from none: then the element is 0.
+/// Copies elements of x to a result. Each index of the result along a dimension comes from one index of x along this
+/// dimension, or from none: then the elements of the result at this index are 0.
 class index_mapped_copy {
  public:
   static constexpr std::size_t no_source = ~std::size_t{0};  ///< in place of an index: the element is 0
@@ -46,7 +46,7 @@ class index_mapped_copy {
   }
 
  private:
-  /// Sets the elements of the result at fixed indices of the dimensions before d. Returns the end of these elements.
+  /// Sets the elements of the result at fixed indices of the dimensions before d. Returns the address after them.
   template <class T>
   T* copy(const T* x, T* y, std::size_t d, const std::ptrdiff_t* offsets, bool there) const {
     if (d == shape_.size()) {
@@ -286,7 +286,7 @@ struct expand_operation {                                ///< repeats the only e
   }
 };
 
-/// Keeps the elements on one side of a diagonal of the last two dimensions, and sets the others to 0.
+/// Keeps the elements on a diagonal of the last two dimensions and on one side of it, and sets the others to 0.
 template <bool Lower>
 struct triangle_operation {
   static constexpr bool on_integers = true;          ///< accepts integers

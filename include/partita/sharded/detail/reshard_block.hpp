@@ -24,7 +24,7 @@ inline sharding drop_trivial_axes(const sharding& s) {
   return only;
 }
 
-/// Whether each worker has the same elements of a tensor under both shardings.
+/// Whether two shardings differ at most in axes of size 1, so that each worker has the same elements under both.
 inline bool have_same_block(const sharding& a, const sharding& b) {
   return a.same_layout(b) || drop_trivial_axes(layout_of(a)).same_layout(drop_trivial_axes(layout_of(b)));
 }
@@ -78,7 +78,8 @@ tensor_block<T> crop(const tensor_block<T>& x, const short_list<interval>& sourc
   return y;
 }
 
-/// One movement of a tensor, in which all workers take part. The workers first agree on the movement, and log it.
+/// One movement of a tensor, for which all workers of the world make the calls. They first agree on the movement;
+/// afterwards each logs the bytes that it received, if movements are logged.
 template <class T>
 class announced_movement {
  public:
@@ -121,7 +122,7 @@ class announced_movement {
   const shape_list& extents_;             ///< the extents of the tensor
   std::size_t max_bytes_, bytes_before_;  ///< the most bytes that a worker receives; received by this worker before
 };
-/// Executes a planned exchange of a movement, or adds it as a step to a program that is being bound.
+/// Executes a planned exchange, or adds it as a step to a program that is being bound. No effect in dry runs.
 template <class T>
 void move_boxes(bound_mesh& on, const std::shared_ptr<planned_exchange>& made, const tensor_block<T>& x,
                 const tensor_block<T>& y) {

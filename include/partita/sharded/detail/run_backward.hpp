@@ -1,5 +1,5 @@
-// The backward pass of reverse-mode differentiation, which computes the cotangents of all values that a result depends
-// on, in reverse order of creation.
+// The backward pass of reverse-mode differentiation, which computes the cotangents of all recorded values that a result
+// depends on, in reverse order of creation.
 #pragma once
 
 #include <cstddef>
@@ -106,7 +106,7 @@ void count_node_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t ta
 template <class>
 class ready_nodes {
  public:
-  /// Counts a use of a node as done. After the node's last use its cotangent is complete, and the node is queued.
+  /// Counts a use of a node as done. The last use completes the node's cotangent, and queues a node that has operands.
   template <class T>
   void count_use(const std::shared_ptr<tape_node<T>>& node) {
     if (--node->uses > 0) return;
@@ -135,7 +135,7 @@ class ready_nodes {
   /// Adds the contributions of a node to the cotangents of its operands, and releases what the node kept.
   template <class T>
   void process(tape_node<T>& now) {
-    // Pass contributions that were not summed to the operand one by one; see passes_contributions_unsummed.
+    // Pass contributions that were not summed on to the operand, one by one; see passes_contributions_unsummed.
     for (const sharded_tensor<T>& dy : now.contributions) add_cotangent(*now.operands[0], now.backward(0, dy));
     for (std::size_t i = 0; i < now.operands.size() && now.cotangent.state() != nullptr; ++i)
       if (now.operands[i]) add_cotangent(*now.operands[i], now.backward(i, now.cotangent));

@@ -204,7 +204,7 @@ struct max_pool_backward_operation {
   /// Returns a function that computes block dx from the memory of blocks dy and x.
   template <class T>
   auto prepared(const tensor_part<const T>& dy, const tensor_part<const T>& x, const tensor_part<T>& dx) const {
-    // dy may contain outputs that do not read cells of dx; x may lack their inputs.
+    // dy may contain outputs that read no cell of dx; x may lack the inputs of these outputs.
     const auto y = sampling.with_features(dx.box, sampling.output_intervals(dx.box));
     const shape_list shape = shape_of_box(y);
     shape_list from;

@@ -114,8 +114,8 @@ class scan_run {
     return state;
   }
 
-  /// Computes the steps of which the tape keeps no values again, and runs their backward pass. The nodes of parameters
-  /// and of the initial state get their contributions one by one, in the order as if all steps had been recorded.
+  /// Repeats the steps of which the tape keeps no values, and runs their backward pass. The nodes of parameters and of
+  /// the initial state get their contributions one by one, in the order as if all steps had been recorded.
   void run_segment_backward() {
     for (std::size_t k = 1; k < sweeps_.size(); ++k) {
       const scan_sweep& sweep = sweeps_[k];

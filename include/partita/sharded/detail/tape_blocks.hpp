@@ -29,7 +29,7 @@ class tape_blocks {
   tape_blocks& operator=(const tape_blocks&) = delete;
   PARTITA_INLINE ~tape_blocks();
 
-  /// Counts the tape node in the tape of this thread. release() ends the lifetime of the node and its blocks.
+  /// Counts the tape node, and the blocks that hold_block() adds, in the tape of this thread until release().
   PARTITA_DECL void record();
   /// Adds a block to those that the tape node keeps alive. Requires an earlier call of record(). Does nothing for a
   /// block without memory or without elements.

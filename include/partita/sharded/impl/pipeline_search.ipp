@@ -68,7 +68,8 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
   const auto try_pipeline = [&](std::size_t stages, std::size_t micro_batches) {
     const std::size_t workers = network.workers / stages;
     const std::size_t rows = (network.rows + micro_batches - 1) / micro_batches;
-    // 1. Divide the layers into stages. longest[p][l] is the time of the longest of p stages with the first l layers.
+    // 1. Divide the layers into stages. longest[p][l] is the least possible time of the longest of p stages that have
+    // the first l layers.
     std::vector<double> until{0};
     for (std::size_t l = 0; l < network.layers; ++l) {
       const stage_estimate& one = estimated(workers, l, l + 1, rows);
