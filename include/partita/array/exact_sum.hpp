@@ -2,9 +2,9 @@
 // the number of zeros among them.
 //
 // Two numbers keep the running sum and its rounding error (Knuth's TwoSum, TAOCP 4.2.2). As long as the rounding error
-// is exact, too, the exact sum is known and is rounded once. If the error of an element is not exact, that element is
-// summed again in a fixed-point number that covers the whole exponent range (Kulisch). So every element is correctly
-// rounded, and nearly all elements are summed fast.
+// is exact, too, the exact sum is known and is rounded once. If the rounding error of an element's sum is not exact,
+// that element is summed again in a fixed-point number that covers the whole exponent range (Kulisch). So every element
+// is correctly rounded, and nearly all elements are summed fast.
 #pragma once
 
 #include <algorithm>

@@ -95,13 +95,13 @@ class composition {
     static_assert(is_linear,
                   "partita::compose(a, b, ...).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
-  /// Applies the operators with the numbers K … End - 1 to x, one after the other.
+  /// Applies the operators with the numbers K, K + 1, …, End - 1 to x, one after the other.
   template <std::size_t K, std::size_t End = sizeof...(Operators), class X>
   auto forward(const X& x) const {
     if constexpr (K + 1 == End) return operator_at<K>()(x);
     else return forward<K + 1, End>(operator_at<K>()(x));
   }
-  /// Applies the adjoints of operators K … End, in this descending order.
+  /// Applies the adjoints of the operators with the numbers K, K - 1, …, End to dy, one after the other.
   template <std::size_t K, std::size_t End = 0, class Y>
   auto backward(const Y& dy) const {
     if constexpr (K == End) return operator_at<K>().adjoint(dy);
@@ -118,7 +118,7 @@ class composition {
   }
 
   enum class direction : std::uint64_t { forward = 1, adjoint = 2 };  ///< of a call; part of its fingerprint
-  /// What copies of the composition share.
+  /// The state that copies of a composition share.
   struct parts {
     explicit parts(std::tuple<Operators...> given) : operators(std::move(given)) {}
     std::tuple<Operators...> operators;

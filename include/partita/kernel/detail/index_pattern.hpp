@@ -28,7 +28,7 @@ struct row_transfers {
   row_moves placed_rows;                           ///< copies received rows to wanted rows
   bool has_repeated_rows = false;                  ///< whether a received row is wanted more than once
   /// Whether rows from other nodes are passed on to other workers of this node in a second exchange. In the adjoint,
-  /// these workers first return the rows to the worker that passed them on, which combines them in separate memory.
+  /// the receivers of the second exchange first return the rows to its senders, which combine them in separate memory.
   bool has_two_steps = false;
   struct forwarded_part : part {       // rows that are passed on
     std::size_t first_return_row = 0;  ///< the number of this part's first row among the returned rows

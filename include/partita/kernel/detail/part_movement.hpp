@@ -28,7 +28,7 @@ struct part_structure : planned_boxes<Rank> {
   bool is_cut_balanced = true;                     ///< whether the parts are balanced
   std::shared_ptr<evicted_plans> eviction_list{};  ///< the kernel's list of tensors whose plans were evicted
 
-  /// The plan cache calls this when it evicts the plan; the eviction list then holds the plan's extents.
+  /// The plan cache calls forget() when it evicts the plan; evicted_plans then has the extents of the tensor.
   void forget() const {
     if (eviction_list && this->there.gives) eviction_list->note_eviction(this->there.extents, is_cut_balanced);
   }
@@ -140,7 +140,7 @@ class part_planner {
     return s;
   }
 
-  /// Sets an error and returns its message, which names the call, to be continued.
+  /// Sets an error and returns its message, which names the call; the caller appends the rest of the message.
   text& report_error(local_error& found_error, const box_call<rank>& call) const {
     found_error.kind = failure::shape;
     return found_error.sentence << name_ << call.direction << " with p = " << p_.grid().shape() << ": ";
