@@ -15,8 +15,7 @@
 namespace partita {
 
 /// Moves the partitioning of one dimension to another: every worker sends parts of its block to the workers whose
-/// blocks of the result contain them. If one dimension is partitioned in each of p_from and p_to, these are all
-/// workers.
+/// blocks of the result contain them. From 4 x 1 to 1 x 4 workers, for example, these are all workers.
 /// Shapes:   x is this worker's block on p_from, in any decomposition that tiles the tensor; the result is its balanced
 ///           block on p_to. A worker in neither partition gets a copy of its own input.
 /// Requires: partitions of the rank of x [compile time], of the same workers; one dimension has k times fewer workers

@@ -76,8 +76,8 @@ class block_layout {
           [&] { return describe(own_shape); });
     });
   }
-  /// Makes the next agreement of the workers also compare this layer, its options and `parameters`. For a call that
-  /// makes no agreement itself, or whose result depends on more than the options of the layer.
+  /// Makes the next agreement of the workers also compare this layer, its options and `parameters`. Of use in a call
+  /// that makes no agreement itself, or whose result depends on more than the options of the layer.
   void log_call(std::uint64_t parameters = 0) const {
     p_.world().state()->log_local_operation(mixed(fingerprint_, parameters), call_);
   }

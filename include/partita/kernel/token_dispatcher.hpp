@@ -27,8 +27,8 @@ namespace partita {
 /// Shapes:   x and y have a row (index of dimension 0) for each token of this worker, and any further dimensions;
 ///           `choice` has `experts_per_token` experts for each token, one token after the other, and `weights` an
 ///           element for each choice. `dispatch` returns a row for each choice of an expert of this worker, in
-///           ascending order of the experts and, for each expert, in the order of workers and tokens:
-///           `rows_of(expert)`.
+///           ascending order of the experts and, for each expert, in the order of workers and tokens; an expert has the
+///           rows `rows_of(expert)`.
 /// Requires: choices below `experts`, and equal `experts` and `experts_per_token` on all workers [shape_error,
 ///           disagreement_error, on all workers].
 /// Cost:     `dispatch` sends one row to the expert for each choice, `combine` one row back; `combine_adjoint` sends

@@ -31,7 +31,7 @@ class box_kernel {
       return start_pending_call_<true>(std::forward<X>(x), ".start(x)", no_error, nothing_to_fill{});
     else return rejected_call{};
   }
-  /// Writes the result into an array or view, of the shape of the result and of memory apart from x [shape_error].
+  /// Writes the result into an array or view, of the result's shape and without common memory with x [shape_error].
   template <class X, class View>
   void into(const X& x, View&& view) const {
     if constexpr (Kernel::template takes<X>() && Kernel::template accepts_view<View, X>()) forward_(x, view, no_error);

@@ -216,7 +216,7 @@ class fourier_engine {
     return s;
   }
 
-  /// Makes the plan of an adjoint call before any forward call: from the extents of dy, for balanced blocks of x.
+  /// Makes the plan of an adjoint call that fits no cached plan: from the extents of dy, for balanced blocks of x.
   structure plan_backward_call(const shape_type& own_shape, local_error& found_error) {
     const auto refuse = [&](const text& problem) {
       found_error = local_error(text(name) << ".adjoint(dy): " << problem);

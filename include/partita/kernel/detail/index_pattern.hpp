@@ -56,8 +56,8 @@ struct index_pattern {
 /// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and wanted indices are below n
 ///           [shape_error, on all workers].
 /// Cost:     six exchanges of lists (exchange_lists), eleven if several workers of one node want one row of another
-///           node, eight if there are several nodes but no such row; three fewer if every worker owns a range. A worker
-///           stores the owners of n / p indices, or of p ranges, besides its own indices.
+///           node, eight if there are several nodes but no such row; three fewer if every worker owns a range. During
+///           the call a worker stores the owners of n / p indices, or of p ranges, besides its own indices.
 PARTITA_DECL index_pattern make_pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
                                                  const index_list& owned, const index_list& wanted, const char* name,
                                                  const char* wanted_name);

@@ -95,8 +95,8 @@ class part_planner {
     return found_error.any() ? structure() : make_plan_of_parts(tensor, open);
   }
 
-  /// If the group spans several nodes, the exchange takes two steps, so that a part (in the adjoint: a node's sum of a
-  /// part) is sent from one node to another at most once.
+  /// If the group spans several nodes and one of these has several members, the exchange takes two steps, so that a
+  /// part (in the adjoint: a node's sum of a part) is sent from one node to another at most once.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& shared_transport) const {
     const exchange_plan<rank>& plan = s.plan(forward);

@@ -163,7 +163,7 @@ class repartition_cuts {
   std::optional<cuts> source_cuts_, result_cuts_;  ///< the decompositions that the caller passed, if any
 };
 
-/// Throws a partition_error if the caller's cuts do not fit the partitions, a shape_error if not each other.
+/// Throws a partition_error for cuts that do not fit the partitions, a shape_error for cuts that contradict each other.
 template <std::size_t Rank>
 void require_fitting_cuts(const repartition_cuts<Rank>& cuts) {
   const auto expect_parts = [](const char* name, const decomposition<Rank>& given, const char* partition,

@@ -42,8 +42,7 @@ two_step_plan<Rank> plan_all_gather_by_node(const block_group<Rank>& group, cons
     for (std::size_t mate : nodes.members(here))
       if (n == here && mate != me) plan.first_step.sends.push_back({group.members[mate], own, {}, in_whole(own)});
   }
-  // First step, receives: the parts of the members on this node, and those that this worker passes on in the second
-  // step.
+  // First step, receives: the parts of the members on this node, and those that the second step passes on.
   for (std::size_t k = 0; k < group.members.size(); ++k) {
     const box<Rank>& part = tensor.parts[k];
     const std::size_t representative = nodes.representative(k, here);

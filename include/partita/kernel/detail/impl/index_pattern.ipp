@@ -21,7 +21,7 @@ namespace partita::detail {
 template <class Position>
 void find_first_positions(const index_list& wanted, std::vector<std::size_t>& first) {
   // The factor (2^64 divided by the golden ratio) is odd and has no pattern in its bits, so the highest bits of the
-  // product differ for neighbouring indices.
+  // products usually differ for neighbouring indices.
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15ULL;
   constexpr Position none = std::numeric_limits<Position>::max();
   unsigned bits = 1;
