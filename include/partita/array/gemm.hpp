@@ -35,7 +35,7 @@ strided<T, 2> transposed(const strided<T, 2>& m) {
 
 namespace detail {
 
-/// A product with at most max_transposed_rows rows, whose right factor is the transpose of a matrix of at least
+/// A product with 2 to max_transposed_rows rows, whose right factor is the transpose of a matrix of at least
 /// large_matrix elements, is computed as its transpose.
 inline constexpr std::size_t max_transposed_rows = 64, large_matrix = std::size_t{1} << 18U;
 

@@ -13,7 +13,7 @@ namespace partita {
 
 namespace detail {
 
-/// Whether writing to `target` cannot change elements of `operand` that are read later, because both share no memory.
+/// Whether `target` and `operand` are known to share no memory; false for a lazy operand.
 template <class Target, class E>
 bool is_disjoint(const Target& target, const E& operand) {
   if constexpr (number<E>) {

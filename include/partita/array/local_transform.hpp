@@ -98,7 +98,7 @@ void multiply_line_ends(const strided<T, Rank>& block, std::size_t dimension, co
   scale_block(slice_of_block(block, dimension, block.shape[dimension] - 1), by.last);
 }
 
-/// Transforms blocks, and keeps the FFTW plans that were used. Only one thread at a time may use an object.
+/// Transforms blocks, and keeps up to 64 FFTW plans. Only one thread at a time may use an object.
 class local_transforms {
  public:
   explicit local_transforms(bool measure) : should_measure_(measure) {}  ///< measure: FFTW times its algorithms
@@ -182,8 +182,9 @@ class local_transforms {
     }
   }
 
-  /// Transforms along one dimension. Lines whose elements are far apart are copied to a buffer, a few lines at a time:
-  /// strides of large powers of 2 map to few sets of a cache (13 times slower for 256 lines of stride 64 KiB).
+  /// Transforms along one dimension. In large blocks, lines whose elements are far apart are copied to a buffer, a few
+  /// lines at a time: strides of large powers of 2 map to few sets of a cache (13 times slower for 256 lines of stride
+  /// 64 KiB).
   template <class In, class Out, std::size_t Rank>
   void transform_dimension(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
     const std::size_t d = line.dimension;
@@ -310,7 +311,7 @@ class local_transforms {
     return new_plan;
   }
 
-  /// Makes a plan. FFTW_MEASURE overwrites the arrays of the plan, so the plan is made on temporary arrays.
+  /// Makes a plan. FFTW_MEASURE overwrites the arrays of the plan, so such a plan is made on temporary arrays.
   template <class In, class Out, std::size_t Rank>
   std::shared_ptr<void> make_plan(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line,
                                   bool is_in_place, bool is_aligned) const {

@@ -94,7 +94,7 @@ class broadcast : public detail::broadcast_checks<Policies...>,
 
 /// Broadcast in groups that were made at run time: `broadcast(everyone, groups)` copies the block of the root of each
 /// group, its first member, to all members of the group. A worker in no group gets a copy of its own input. The adjoint
-/// leaves the sum of a group's blocks at its root. Shapes, requirements and cost are those of broadcast(p_x, p_y).
+/// leaves a group's sum at its root. Shapes, requirements and cost are those of broadcast(p_x, p_y).
 template <class... Policies>
 class broadcast<worker_groups, worker_groups, Policies...>
     : public detail::broadcast_checks<Policies...>,

@@ -342,9 +342,9 @@ class fourier_operator {
 /// Cost:     each dimension is transformed in a layout that does not partition it; a dimension that p_x does not
 ///           partition usually needs no repartition. The other repartitions are chosen so that the worker with the
 ///           largest blocks moves and transforms as few elements as possible (slabs: one repartition, and one to return
-///           to slabs). FFTW's plans are made once for each shape, stride and alignment of blocks. A line is
-///           transformed by one worker: a tensor of a single line is gathered. Several fields take as many messages as
-///           one field; on one node each moved element is then copied twice instead of once.
+///           to slabs). FFTW's plans are cached by shape, strides and alignment of blocks. A line is transformed by one
+///           worker: a tensor of a single line is gathered. Several fields take as many messages as one field; on one
+///           node each moved element is then copied twice instead of once.
 /// Adjoint:  the exact transpose as a linear operator over the real numbers. For complex numbers the adjoint is the
 ///           transform in the opposite direction with the same factor; the adjoint of `real_to_complex` adds each
 ///           stored number of the half spectrum once. With fourier_norm::ortho the adjoint is the inverse, except from

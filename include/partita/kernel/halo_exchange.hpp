@@ -158,8 +158,7 @@ class halo_exchanges;
 ///           the tensor [shape_error, on all workers].
 /// Cost:     on one node one copy of the block and one of each ghost, directly into the results; between nodes one
 ///           message per pair of workers, or rounds along one dimension after another (`halo_algorithm`).
-///           `refresh(ghosted)` copies only the ghosts. Blocking calls that repeat a plan allocate only their results,
-///           from a memory pool.
+///           `refresh(ghosted)` copies only the ghosts. Blocking calls that repeat a plan allocate only results.
 /// Adjoint:  every cell of dy is added to the cell of which it is a copy; ghost cells that are no copies are dropped.
 ///           The exchange is linear, unless the boundary is a constant other than 0 or a function.
 template <class Extents>

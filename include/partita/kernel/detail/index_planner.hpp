@@ -36,9 +36,8 @@ struct index_call_texts {
 inline constexpr index_call_texts index_exchange_texts{"partita::index_exchange(everyone, owned, wanted)",
                                                        "index that its worker owns", "index that its worker wants"};
 
-/// Plans an index exchange. The executor moves rows of bytes: the source block has the rows that this worker sends,
-/// ordered by receivers, the destination block has the rows that this worker receives, ordered by senders. A plan
-/// depends on the bytes of a row only.
+/// Plans an index exchange. The executor moves rows of bytes: the source block has the rows that this worker sends, by
+/// receiver, the destination block those that it receives, by sender. A plan depends on the bytes of a row only.
 class index_planner {
  public:
   static constexpr std::size_t rank = 2;                           ///< the rows, and the bytes of a row

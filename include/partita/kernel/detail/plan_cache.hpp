@@ -72,8 +72,8 @@ void drop_plans_after_failures(const world_state& world, plan_cache<Plan>& cache
 
 /// Agrees on a call and finds a plan that fits on all workers, or makes a plan together with all workers: the function
 /// `learn(local_error&)` makes the plan and may set an error. If a worker sets an error, or had an error before
-/// (call.own_error), all workers throw it (at checks::local, unless call.must_agree_on_plan, only that worker), and no
-/// result has been written.
+/// (call.own_error), all workers throw it (at checks::local only that worker, unless call.must_agree_on_plan); no
+/// result is written.
 template <class Plan, class Fits, class Learn, class Describe>
 Plan& agreed_structure(world_state& world, plan_cache<Plan>& cache, const kernel_call& call, Fits fits, Learn learn,
                        Describe describe) {

@@ -45,8 +45,8 @@ struct repartition_structure : planned_boxes<Rank> {
 };
 
 /// The data that all plans of one repartition kernel share. If blocks have different shapes in every call, new plans
-/// take the memory of evicted plans, and one exchange carries out all of them: a call opens no channel and usually
-/// allocates nothing but its result.
+/// take the memory of evicted plans, and one exchange carries out all of them: a call usually allocates only its
+/// result.
 template <std::size_t Rank>
 struct shared_plan_state {
   evicted_plans evicted_tensors;                      ///< the tensors whose plans were evicted

@@ -266,7 +266,7 @@ class pending_spectrum {
   std::shared_ptr<const std::vector<scaled_plane>> scaled_planes_;  ///< the planes of the result to be multiplied
 };
 
-/// The movement of a spectrum; boxes are added in both directions.
+/// The movement of a spectrum; boxes may be added in both directions.
 template <std::size_t Rank>
 class spectrum_movement : public planned_movement<spectrum_planner<Rank>> {
   using base = planned_movement<spectrum_planner<Rank>>;  ///< moves the boxes of a spectrum
