@@ -1,5 +1,5 @@
 // Foreign memory as an array: a pointer with extents and strides, a range with extents, and any type with the members
-// of an Eigen matrix or of an mdspan. The headers of Eigen and mdspan are not needed.
+// of an Eigen matrix or of an mdspan. This header includes no header of Eigen or mdspan.
 #pragma once
 
 #include <array>
@@ -83,7 +83,7 @@ auto as_rank(R&& range, const detail::number_list<Rank>& given) {
 
 /// An Eigen matrix, map or block as an array, by `as_rank<2>(m)`, in row-major or column-major order, or an Eigen
 /// vector, by `as_rank<1>(v)`.
-/// Requires: a matrix that outlives the result. Cost: none; a temporary that owns its elements is copied.
+/// Requires: a matrix that outlives the result. Cost: none, except that a temporary that owns its elements is copied.
 template <std::size_t Rank, class M>
   requires detail::matrix_in_memory<std::remove_reference_t<M>>
 auto as_rank(M&& m) {

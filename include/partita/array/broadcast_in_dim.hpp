@@ -28,7 +28,7 @@ void require_broadcast_in_dim(const shape_list& operand, const shape_list& resul
     throw shape_error(explain_verdict(verdict, Level, operand, result, list));
 }
 
-/// The operand repeated to the shape `result`, as a lazy view with strides of 0.
+/// The operand repeated to the shape `result`, as a lazy view with strides of 0 along the repeated dimensions.
 template <std::size_t Rank, class E>
 auto expand(E&& e, const dimension_map& map, const shape_list& result) {
   auto shape = view_shape<Rank>::make_array(result.size());
@@ -43,7 +43,7 @@ auto expand(E&& e, const dimension_map& map, const shape_list& result) {
   }
 }
 
-/// The sum of a row of n elements. Eight partial sums make the additions independent.
+/// The sum of a row of n elements, from eight partial sums, so that an addition need not wait for the previous one.
 template <class T>
 T sum_row(const T* row, std::ptrdiff_t stride, std::size_t n) {
   std::array<T, 8> partial{};
@@ -57,7 +57,7 @@ T sum_row(const T* row, std::ptrdiff_t stride, std::size_t n) {
   return partial[0];
 }
 
-/// Adds every element of dy to the element of dx that the broadcast repeats at its position.
+/// Adds every element of dy to the element of dx that the broadcast repeats at the position of the dy element.
 template <class T, class Dy>
 void add_row_sums_to_operand(T* dx, const shape_list& operand, const dimension_map& map, const Dy& dy) {
   std::array<std::ptrdiff_t, most_dimensions> own{};
@@ -107,7 +107,7 @@ auto sum_to_operand(const Dy& dy, const shape_list& operand, const dimension_map
 /// Shapes:   rank(x) <= rank(result); each extent of x is 1 or equal to the result's extent in its dimension.
 /// Requires: strictly increasing dims at level xla_builder (the default); distinct dims at levels stablehlo and hlo; no
 ///           extent of 1 expanded at level hlo [compile time as far as known; shape_error].
-/// Cost:     none: the result is a view with strides of 0. If x is a lazy expression, it is evaluated once.
+/// Cost:     one evaluation of a lazy x, otherwise none: the result is a view with strides of 0.
 /// Adjoint:  broadcast_adjoint.
 template <class E, std::size_t... N, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
           strictness Level = strictness::xla_builder>
@@ -120,7 +120,7 @@ auto broadcast_in_dim(E&& x, const extents<N...>& result, const Dims& dims = {},
   if constexpr (std::is_lvalue_reference_v<E>) return expand<sizeof...(N)>(std::as_const(x), map, whole);
   else return expand<sizeof...(N)>(std::forward<E>(x), map, whole);
 }
-/// Broadcasts x to a list of signed extents: std::array, std::vector, a shape. A negative extent is a shape_error.
+/// Broadcasts x to a list of signed extents: std::array, std::vector, a shape. A negative extent causes a shape_error.
 template <class E, class Shape, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>,
           strictness Level = strictness::xla_builder>
   requires(detail::array_operand<E> && !is_extents<Shape> && std::is_constructible_v<short_list<std::ptrdiff_t>, Shape>)

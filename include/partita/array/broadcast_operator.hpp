@@ -13,7 +13,8 @@ namespace partita {
 /// Requires: what broadcast_in_dim requires [compile time as far as known; shape_error]; x of the extents `Operand` and
 ///           dy of the extents `Result` [shape_error].
 /// Cost:     one pass over the result of b(x), forward and adjoint.
-/// Adjoint:  adjoint(dy), which sums dy over the unmapped dimensions and over the expanded dimensions of extent 1.
+/// Adjoint:  adjoint(dy), which sums dy over the dimensions to which no operand dimension is mapped, and over those to
+///           which an extent of 1 is expanded.
 template <class Operand, class Result>
 class array_broadcast {
  public:

@@ -2,8 +2,8 @@
 //
 // The functions are templates of the element type; their loops take the rank as a run-time number. First, the blocks
 // are reduced to the smallest number of loops. Data that is contiguous on both sides is copied in runs; data that is
-// contiguous along different dimensions is copied in tiles that are transposed in registers; data that is too large for
-// the cache is written with streaming stores. No xtensor expression is evaluated.
+// contiguous along different dimensions is copied in tiles that are transposed in registers; large runs and tiles are
+// written with streaming stores if the data does not fit into the cache. No xtensor expression is evaluated.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +61,7 @@ void copy_bytes(char* to, const std::ptrdiff_t* dst_strides, const char* from, c
     copy_transposed<S>(isa, pair, to, from, streaming);
     if (streaming) finish_streaming_stores();
   } else {
-    // At least one block is not contiguous: copy element by element.
+    // At least one block is not contiguous along any dimension: copy element by element.
     if (across != none) pair.move_loop(across, last);
     odometer position(pair, last);
     do baseline::copy_elements<S>(to, pair.dst_stride[last], from, pair.src_stride[last], pair.extent[last]);
@@ -111,8 +111,8 @@ void add_adjacent_elements(instruction_set isa, T* to, const T* a, const T* b, s
 /// The largest power of two up to 16 that divides n: elements of 12 bytes are copied as three units of 4 bytes.
 constexpr std::size_t copy_unit_bytes(std::size_t n) { return n % 16 == 0 ? 16 : n & (~n + 1); }
 
-/// Calls `block` for slices along the first dimension if a block has too many dimensions for the loops; returns whether
-/// the caller must process the block itself.
+/// If a block has too many dimensions for the loops, calls `block` for its slices along the first dimension, or without
+/// a last dimension of extent 1. Returns whether the caller must process the block itself; false for an empty block.
 template <class T, class Block>
 bool split_into_slices(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const std::ptrdiff_t* src_strides,
                        const std::size_t* shape, std::size_t rank, Block block) {
@@ -200,8 +200,8 @@ void add_block(T* dst, const std::ptrdiff_t* dst_strides, const T* src, const st
 }
 
 #ifdef PARTITA_CORE
-// Declares copies and sums of usual elements, which the compiled core defines. EXTERN is `extern` for a program that
-// links the core, and empty where the core itself is compiled.
+// Declares copies and sums for the usual element types, which the compiled core defines. EXTERN is `extern` for a
+// program that links the core, and empty where the core itself is compiled.
 #define PARTITA_INSTANTIATE_COPY(EXTERN, S)                                                                       \
   EXTERN template void detail::copy_by_units<S>(char*, const std::ptrdiff_t*, const char*, const std::ptrdiff_t*, \
                                                 const std::size_t*, std::size_t, std::size_t, stores,             \

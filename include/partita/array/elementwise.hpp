@@ -33,8 +33,8 @@ struct function_name<F> {
   static constexpr const char* name = F::name;  ///< such as "add"
 };
 
-/// Whether one operation accepts two element types: as in XLA equal types or two real floating-point types, and also
-/// two complex types.
+/// Whether an operation accepts operands of two element types: equal types or two real floating-point types, as in XLA,
+/// or two complex types.
 template <class T, class U>
 inline constexpr bool are_compatible_elements =
     std::is_same_v<T, U> || (std::is_floating_point_v<T> && std::is_floating_point_v<U>) ||
@@ -68,7 +68,7 @@ inline constexpr broadcast_verdict static_broadcast_verdict = [] {
   else return broadcast_verdict{};
 }();
 
-/// Whether corresponding extents are equal or 1: the only check left after the compile-time check.
+/// Whether corresponding extents are equal or one of them is 1: the only check left after the compile-time check.
 template <class L, class R, class Dims>
 bool extents_are_compatible(const L& l, const R& r) {
   constexpr std::size_t a = array_operand_rank<L>, b = array_operand_rank<R>, rank = a > b ? a : b;
@@ -152,7 +152,7 @@ inline constexpr bool is_function_of_elements = [] {
   else return false;
 }();
 
-/// A named operation, such as add: requires equal element types, except for the precision, before it checks shapes.
+/// A named operation, such as add: checks first that the element types are equal, except for their precision.
 template <class F, class L, class R, class Dims>
 auto named_operation(L&& l, R&& r, const Dims& dims) {
   static_assert(number<L> || number<R> || are_compatible_elements<operand_element<L>, operand_element<R>>,
@@ -165,7 +165,7 @@ auto named_operation(L&& l, R&& r, const Dims& dims) {
 
 }  // namespace detail
 
-/// Applies f to each pair of elements of two arrays with XLA's broadcasting. Lazy: nothing is computed or copied.
+/// Applies f to each pair of elements of two arrays with XLA's broadcasting. Lazy: the call computes no element.
 /// Shapes:   ranks are equal, or one operand is a scalar, or `dims` maps the dimensions of the smaller operand to those
 ///           of the larger one; then an extent of 1 of either operand is expanded to the extent of the other operand.
 /// Requires: strictly increasing dims, extents that are equal or 1 [compile time as far as known; shape_error].
@@ -252,7 +252,7 @@ PARTITA_FALLBACK_OVERLOAD(divide) {
 }
 #undef PARTITA_REQUIRES_ARRAY_OPERANDS
 
-// maximum and minimum are also values, because they are reductions. apply_extremum makes them functions of arrays.
+// maximum and minimum are objects, because they also name reductions; for arrays they call apply_extremum.
 #define PARTITA_DEFINE_UNARY_OPERATION(operation)                                                      \
   template <class L, class R>                                                                          \
     requires detail::array_operands<L, R>                                                              \

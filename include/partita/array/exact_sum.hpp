@@ -2,9 +2,9 @@
 // the number of zeros among them.
 //
 // Two numbers keep the running sum and its rounding error (Knuth's TwoSum, TAOCP 4.2.2). As long as the rounding error
-// is exact, too, the exact sum is known and is rounded once. If the error of an element is not exact, that element is
-// summed again in a fixed-point number that covers the whole exponent range (Kulisch). So every element is correctly
-// rounded, and nearly all elements are summed fast.
+// is exact, too, the exact sum is known and is rounded once. If the rounding error of an element's sum is not exact,
+// that element is summed again in a fixed-point number that covers the whole exponent range (Kulisch). So every element
+// is correctly rounded, and nearly all elements are summed fast.
 #pragma once
 
 #include <algorithm>
@@ -125,7 +125,7 @@ T sum_by_accumulator(const Value& value, std::size_t count) {
   return all_negative_zero ? -T{} : sum.round_to_nearest();
 }
 
-// If the compiler may reorder sums or use a higher precision than T, only sums of integers are exact.
+// If the compiler may reorder sums or use a higher precision than T, only sums in fixed point are exact.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
     (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0)
 inline constexpr bool keeps_rounding_order = false;  ///< sums may be reordered, or rounded later than written
@@ -156,7 +156,7 @@ void for_each_run(const Block& block, std::size_t count, std::size_t n, F f) {
 /// Shapes:   `to` has room for n elements and may be one of the blocks.
 /// Requires: float, double or long double; rounding to nearest; fewer than 2^31 blocks.
 /// Cost:     about 12 operations for each element of each block, vectorized; some hundred times more for an element
-///           whose sum cancels almost entirely, and always for long double.
+///           whose sum cancels almost entirely, and always for long double or if the compiler may reorder sums.
 template <class T, class Block>
 void exact_sum(const Block& block, std::size_t count, std::size_t n, T* to) {
   static_assert(std::is_floating_point_v<T>);

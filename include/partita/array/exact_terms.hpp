@@ -1,10 +1,10 @@
-// Exact sums in messages between workers: a list of numbers whose sum is exactly the sum of all added numbers, in as
-// few bytes as possible.
+// Exact sums in messages between workers: a short list of numbers whose sum is exactly the sum of all added numbers.
 //
 // The first term is the number nearest to the sum, the next term is nearest to the remainder, and so on (Shewchuk's
 // expansions, Discrete & Computational Geometry 18, 1997). For numbers of similar magnitude, the second term has only a
-// few bits below the last bit of the first term. Therefore the message holds complete numbers for the first terms, and
-// only these few bits for the second terms. The exact sum of integers is one term.
+// few bits below the last bit of the first term. Therefore a message holds complete numbers for the first terms and, if
+// possible, only a few bits for each second term. An exact sum of integers is one term if its element type represents
+// the sum.
 #pragma once
 
 #include <bit>
@@ -61,7 +61,7 @@ void compute_all_terms(const Value& value, std::size_t count, std::vector<T>& te
   if (terms.size() > 1) terms.pop_back();
 }
 
-/// A number as `multiple` * 2^-digit_count units in the last place (ulp) of another number; the multiple is odd.
+/// A number as `multiple` * 2^-digit_count units in the last place (ulp) of another number; the multiple is odd or 0.
 struct trailing_digits {
   unsigned digit_count = 0;   ///< the number of binary digits below the last digit of the other number; or 0
   std::int64_t multiple = 0;  ///< odd and of either sign, or 0
@@ -87,7 +87,7 @@ struct trailing_digits {
     const std::int64_t least = smallest_multiple(d.digit_count);
     return d.multiple >= least && d.multiple <= -least ? d : trailing_digits{};
   }
-  /// The value of these digits, which are digits below those of `number`: the inverse of of().
+  /// The number that these digits express below the digits of `number`: the inverse of of().
   template <class T>
   T value_below(T number) const {
     constexpr int lowest = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
@@ -216,7 +216,7 @@ class typed_exact_terms final : public exact_terms {
   static constexpr unsigned bits = 8 * sizeof(T);          ///< the number of bits of a T
   using bit_pattern = typename unsigned_of_size<T>::type;  ///< an unsigned integer with the bits of a T
 
-  /// A function from k to the k-th of all added lists of numbers.
+  /// Returns a function from k to the k-th of all added lists of numbers.
   auto block() const {
     return [this](std::size_t k) { return blocks_[k]; };
   }

@@ -35,7 +35,7 @@ strided<T, 2> transposed(const strided<T, 2>& m) {
 
 namespace detail {
 
-/// A product with at most max_transposed_rows rows, whose right factor is the transpose of a matrix of at least
+/// A product with 2 to max_transposed_rows rows, whose right factor is the transpose of a matrix of at least
 /// large_matrix elements, is computed as its transpose.
 inline constexpr std::size_t max_transposed_rows = 64, large_matrix = std::size_t{1} << 18U;
 
@@ -109,7 +109,7 @@ void multiply_and_add(const strided<const T, 2>& a, const strided<const T, 2>& b
   if (row != nullptr)
     for (std::size_t i = 0; i < m; ++i) std::copy_n(row, n, c.data + static_cast<std::ptrdiff_t>(i) * c.strides[0]);
   if (m == 1) {
-    // c^T = b^T a^T. If `is_untransposed`, the memory is b itself and GEMV transposes it; otherwise the memory is b^T.
+    // c^T = b^T a^T. If `is_untransposed`, rows of b are in memory and GEMV transposes b; if not, rows of b^T are.
     const bool is_untransposed = right.transpose == cxxblas::NoTrans;
     const int rows = static_cast<int>(b.shape[is_untransposed ? 0 : 1]),
               columns = static_cast<int>(b.shape[is_untransposed ? 1 : 0]);
@@ -152,8 +152,8 @@ void multiply(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta
     }
 }
 
-/// c = a b + row, where the row (n elements) is added to every row of the product. Each row of c is first set to `row`,
-/// and GEMM adds the product.
+/// c = a b + row, where the row (n elements) is added to every row of the product. Each row of the result is first set
+/// to `row`, and BLAS adds the product.
 template <class T>
 void multiply_and_add_row(const strided<const T, 2>& a, const strided<const T, 2>& b, const T* row,
                           const strided<T, 2>& c) {

@@ -13,7 +13,7 @@ namespace partita {
 
 namespace detail {
 
-/// Whether writing to `target` cannot change elements of `operand` that are read later, because both share no memory.
+/// Whether `target` and `operand` are known to share no memory; false for a lazy operand.
 template <class Target, class E>
 bool is_disjoint(const Target& target, const E& operand) {
   if constexpr (number<E>) {
@@ -71,8 +71,8 @@ void elementwise_in_place(F f, Target&& target, E&& x, const Dims& dims = {}) {
   }
 }
 
-/// Computes target += x in place, with the rules of elementwise_in_place; subtract_in_place, multiply_in_place and
-/// divide_in_place compute -=, *= and /=.
+/// Computes target += x in place; subtract_in_place, multiply_in_place and divide_in_place compute -=, *= and /=.
+/// Shapes, Requires, Cost, Adjoint: as for elementwise_in_place.
 template <array_expression Target, class E, broadcast_dimensions_choice Dims = broadcast_dimensions_t<>>
 void add_in_place(Target&& target, E&& x, const Dims& dims = {}) {
   elementwise_in_place(function::add{}, target, x, dims);

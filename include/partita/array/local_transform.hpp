@@ -1,4 +1,4 @@
-// Fourier, cosine and sine transforms of one worker's block by FFTW, on strided memory in place. No other header uses
+// Fourier, cosine and sine transforms of one worker's block, which may have any strides, by FFTW. No other header uses
 // FFTW; partita.hpp does not include this header.
 #pragma once
 
@@ -98,7 +98,7 @@ void multiply_line_ends(const strided<T, Rank>& block, std::size_t dimension, co
   scale_block(slice_of_block(block, dimension, block.shape[dimension] - 1), by.last);
 }
 
-/// Transforms blocks, and keeps the FFTW plans that were used. Several threads must not share such an object.
+/// Transforms blocks, and keeps up to 64 FFTW plans. Only one thread at a time may use an object.
 class local_transforms {
  public:
   explicit local_transforms(bool measure) : should_measure_(measure) {}  ///< measure: FFTW times its algorithms
@@ -129,7 +129,7 @@ class local_transforms {
     std::shared_ptr<void> plan;       ///< FFTW's plan, which the deleter destroys
   };
   static constexpr std::size_t max_plans = 64;  ///< kept plans; chosen: a program of more shapes makes plans again
-  // The bytes of a part of a block that passes through all transforms.
+  // The size in bytes of a part of a block that passes through all transforms before the next part does.
   static constexpr std::size_t cached_bytes = std::size_t{1} << 18U;  // chosen: a quarter of a usual L2 cache
   // The bytes of a buffer row. Measured: 64 to 512 bytes are equally fast (128^3, 256^2 x 16 std::complex<double>).
   static constexpr std::size_t buffer_row_bytes = 256;
@@ -182,8 +182,9 @@ class local_transforms {
     }
   }
 
-  /// Transforms along one dimension. Lines whose elements are far apart are copied to a buffer, a few lines at a time:
-  /// strides of large powers of 2 map to few sets of a cache (13 times slower for 256 lines of stride 64 KiB).
+  /// Transforms along one dimension. In large blocks, lines whose elements are far apart are copied to a buffer, a few
+  /// lines at a time: strides of large powers of 2 map to few sets of a cache (13 times slower for 256 lines of stride
+  /// 64 KiB).
   template <class In, class Out, std::size_t Rank>
   void transform_dimension(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line) {
     const std::size_t d = line.dimension;
@@ -310,7 +311,7 @@ class local_transforms {
     return new_plan;
   }
 
-  /// Makes a plan. FFTW_MEASURE overwrites the arrays of the plan, so the plan is made on temporary arrays.
+  /// Makes a plan. FFTW_MEASURE overwrites the arrays of the plan, so such a plan is made on temporary arrays.
   template <class In, class Out, std::size_t Rank>
   std::shared_ptr<void> make_plan(const strided<In, Rank>& x, const strided<Out, Rank>& y, const line_transform& line,
                                   bool is_in_place, bool is_aligned) const {

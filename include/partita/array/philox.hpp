@@ -6,7 +6,7 @@
 
 namespace partita::detail {
 
-/// Computes four random words for a counter of four words. With the same key, different counters give different words.
+/// Computes four random words for a counter of four words. With one key, different counters give different results.
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0], b = std::uint64_t{0xCD9E8D57} * counter[2];

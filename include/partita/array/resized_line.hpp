@@ -15,9 +15,10 @@ struct wave_range {
 
 /// The change of the spectrum of n points, or of half of it, to the spectrum of m points, by truncation or zeros.
 ///
-/// If N = min(n, m) is even, N points have only one wave for both N / 2 and -N / 2. A longer line gets half of this
-/// wave as each of the two waves; a shorter line gets the sum of the two. Therefore both ranges of kept waves include
-/// the wave N / 2. In half of a spectrum only the first range exists, and instead of a sum the wave N / 2 is doubled.
+/// If N = min(n, m) is even, N points have only one wave for both N / 2 and -N / 2. In the spectrum of a longer line,
+/// each of the waves N / 2 and -N / 2 is half of that wave; in the spectrum of a shorter line, that wave is the sum of
+/// both. Therefore both ranges of kept waves include the wave N / 2. In half of a spectrum only the first range exists,
+/// and instead of a sum the wave N / 2 is doubled.
 struct resized_line {
   std::size_t n = 0, m = 0;       ///< the number of points before and after the change
   bool is_half_spectrum = false;  ///< whether only half of the spectrum is stored, as that of real numbers
@@ -42,8 +43,8 @@ struct resized_line {
   constexpr bool adds_two_waves() const { return has_shared_nyquist_wave() && !is_half_spectrum && !is_lengthened(); }
   /// Whether one wave of the source becomes two waves of the result.
   constexpr bool splits_one_wave() const { return has_shared_nyquist_wave() && !is_half_spectrum && is_lengthened(); }
-  /// The factor of the wave `shared_wave()`. If the line grows, the factor multiplies this wave before it is copied (or
-  /// all copies of it afterwards); otherwise it multiplies the wave of the result.
+  /// The factor of the wave `shared_wave()`. If the line grows, the factor multiplies the wave of the source before it
+  /// is copied (or all its copies); otherwise the wave of the result.
   constexpr double factor() const {
     return !has_shared_nyquist_wave() ? 1 : is_lengthened() ? 0.5 : is_half_spectrum ? 2 : 1;
   }

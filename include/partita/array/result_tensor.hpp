@@ -1,4 +1,4 @@
-// The type of kernel results: an xtensor tensor that converts in one direction only.
+// The type of kernel results: an xtensor tensor that converts implicitly in one direction only.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace partita {
 
-/// An xtensor tensor that other expressions do not convert to implicitly, while it converts to other tensors on
-/// request: so `p.active() ? b(x) : zero_volume<float, 2>()` has a unique type. (A template with one parameter that
-/// derives from the tensor, because xtensor accepts such a class as the same kind of expression.)
+/// An xtensor tensor to which no other expression converts implicitly, although it converts to plain tensors: so
+/// `p.active() ? b(x) : zero_volume<float, 2>()` has a unique type. (A template with one parameter that derives from
+/// the tensor, because xtensor accepts such a class as the same kind of expression.)
 template <class Tensor>
 class result_tensor : public Tensor {
  public:

@@ -9,7 +9,7 @@
 namespace partita::detail {
 
 /// N strided blocks of one shape, iterated together, with dimensions merged where all N are contiguous. If the rank is
-/// known, setting `MostDimensions` to it keeps the whole iteration in registers.
+/// known, setting `MostDimensions` to it lets the compiler keep the state of the iteration in registers.
 template <std::size_t N, std::size_t MostDimensions = most_dimensions>
 class row_walk {
  public:

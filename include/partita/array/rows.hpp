@@ -2,9 +2,9 @@
 //
 // xtensor evaluates a broadcast expression element by element, which takes about 10 to 30 times as long as loops over
 // rows. Operands with a pointer and strides are read directly. Along the innermost dimension most strides are 1 or 0,
-// and the loops are compiled for each combination of 1 and 0, so that the compiler can use vector instructions. The
-// loop is selected once for the two innermost dimensions, because selecting a loop for each row takes as long as a row
-// of 8 elements.
+// and for up to 3 operands the loops are compiled for each combination of 1 and 0, so that the compiler can use vector
+// instructions. The loop is selected once for the two innermost dimensions, because selecting a loop for each row takes
+// as long as a row of 8 elements.
 #pragma once
 
 #include <array>
@@ -170,8 +170,8 @@ concept row_assignable = strided_expression<To> && row_reader<E>::is_readable &&
 #endif
 
 /// Writes a plane. The target is not an operand, or it is an operand whose elements are read where they are written, so
-/// no written element is read later. PARTITA_INDEPENDENT_ITERATIONS lets the compiler rely on this, and not check each
-/// row for overlaps.
+/// no written element is read later. PARTITA_INDEPENDENT_ITERATIONS tells the compiler that iterations are independent,
+/// so that it need not check each row for overlaps.
 template <unsigned Units, bool General, class T, class Plane, class Reader>
 void write_plane(T* to, const Plane& plane, const Reader& operands) {
   Reader from = operands;  // a local copy of the reader stays in registers

@@ -19,8 +19,8 @@ inline constexpr bool has_known_ranks = has_known_rank_v<A> && has_known_rank_v<
 /// Takes each element from `on_true` where the predicate holds and from `on_false` elsewhere. Lazy.
 /// Shapes:   on_true and on_false have the same shape, which is that of the result; the predicate has this shape, too,
 ///           or is a scalar.
-/// Requires: a predicate of bool, values of the same element type [compile time]; the shapes [compile time as far as
-///           known; shape_error]. As in XLA, only a scalar predicate is broadcast.
+/// Requires: a predicate of bool, values of the same element type [compile time]; fitting shapes [compile time as far
+///           as known; shape_error]. As in XLA, only a scalar predicate is broadcast.
 /// Cost:     none; assigning the result costs one pass over it.
 /// Adjoint:  select(predicate, dz, 0) for on_true, select(predicate, 0, dz) for on_false, with zeros of dz's shape.
 template <class P, class T, class F>
@@ -52,9 +52,9 @@ auto select(P&& predicate, T&& on_true, F&& on_false) {
 /// Clamps each element of x to the range from `low` to `high`. Lazy.
 /// Shapes:   the result has the shape of x; each bound has this shape, too, or is a scalar (for example a plain
 ///           number).
-/// Requires: the same element type [compile time]; the shapes [compile time as far as known; shape_error].
+/// Requires: equal element types [compile time]; fitting shapes [compile time as far as known; shape_error].
 /// Cost:     none; assigning the result costs one pass over it.
-/// Adjoint:  dz where x is between the bounds, 0 elsewhere.
+/// Adjoint:  for x, dz where x is between the bounds, and 0 elsewhere.
 template <class L, class X, class H>
   requires(detail::array_operand<L> && array_expression<X> && detail::array_operand<H>)
 auto clamp(L&& low, X&& x, H&& high) {

@@ -152,8 +152,8 @@ xt::xtensor<T, Rank> uninitialised(const std::array<std::size_t, Rank>& shape) {
   return xt::xtensor<T, Rank>(typename xt::xtensor<T, Rank>::shape_type(shape));
 }
 
-/// The tensor of an inactive worker: it has no elements, but keeps the batch extent (dimension 0) if its rank is at
-/// least 2. A tensor of rank 0 always has one element, so its zero volume has the value 0.
+/// The tensor of an inactive worker: it has no elements unless its rank is 0, but keeps the batch extent (dimension 0)
+/// if its rank is at least 2. A tensor of rank 0 always has one element, so its zero volume has the value 0.
 template <class T, std::size_t Rank>
 xt::xtensor<T, Rank> zero_volume(std::size_t batch = 0) {
   std::array<std::size_t, Rank> shape{};

@@ -17,8 +17,8 @@ namespace partita {
 /// Requires: dimensions below rank(p), each listed once; rank(x) == rank(p) [compile time]; blocks that fit together
 ///           [shape_error, on all workers].
 /// Cost:     each of the g workers of a group writes its block into the results of the other members on its node, and
-///           sends the block once to each other node, where it is distributed. A new plan takes one exchange of block
-///           extents.
+///           sends the block once to each other node of the group, where one member passes it on. A call that makes a
+///           new plan also exchanges the extents of the blocks.
 /// Adjoint:  reduce_scatter, back to the decomposition that x had.
 template <class Extents>
 class all_gather : public detail::box_kernel<all_gather<Extents>, detail::part_movement<partition<Extents>::rank()>> {

@@ -15,9 +15,9 @@ namespace partita {
 ///           result has the shape of x. An inactive worker gets a copy of its own input.
 /// Requires: dimensions below rank(p), each listed once [compile time]; the only policy is `reproducible`.
 /// Cost:     on one node each of the g workers of a group sums one slice of the blocks and writes this sum to the other
-///           members through shared memory; between nodes the sums of the nodes are exchanged, long sums in several
-///           messages. With `reproducible`, an addition takes about 12 operations, and nodes also send the part of each
-///           sum that rounding would lose.
+///           members through shared memory (each worker sums small blocks itself); between nodes the sums of the nodes
+///           are exchanged, long sums in several messages. With `reproducible`, an addition takes about 12 operations,
+///           and nodes also send the part of each sum that rounding would lose.
 /// Adjoint:  all_sum_reduce is its own adjoint.
 template <class Extents, class... Policies>
 class all_sum_reduce : public detail::collective_kernel<all_sum_reduce<Extents, Policies...>> {

@@ -14,8 +14,8 @@
 
 namespace partita {
 
-/// Moves the partitioning of one dimension to another: within each group of workers that differ in one index only,
-/// every worker sends a part of its block to every other worker.
+/// Moves the partitioning of one dimension to another: every worker sends parts of its block to the workers whose
+/// blocks of the result contain them. From 4 x 1 to 1 x 4 workers, for example, these are all workers.
 /// Shapes:   x is this worker's block on p_from, in any decomposition that tiles the tensor; the result is its balanced
 ///           block on p_to. A worker in neither partition gets a copy of its own input.
 /// Requires: partitions of the rank of x [compile time], of the same workers; one dimension has k times fewer workers
@@ -33,7 +33,7 @@ class all_to_all : public detail::box_kernel<all_to_all<Src, Dst>, detail::repar
                 "extents of 1");
 
  public:
-  /// Moves no data yet.
+  /// Makes the kernel; only calls move data.
   all_to_all(const partition<Src>& p_from, const partition<Dst>& p_to)
       : base({"partita::all_to_all(p_from, p_to)", detail::erase_extents<rank>(p_from),
               detail::erase_extents<rank>(p_to)}) {

@@ -44,8 +44,9 @@ struct tensor_layout {
   }
 };
 
-/// The layouts that a layer has learned from the shapes of its input blocks. Accepted is any decomposition whose cuts
-/// go through the whole tensor, so that blocks at the same index along a dimension have the same extent there.
+/// The layouts that a layer has learned from the shapes of its input blocks. A layer accepts any decomposition whose
+/// cuts go through the whole tensor, so that blocks with the same index along a dimension have the same extent along
+/// it.
 template <std::size_t Rank>
 class block_layout {
  public:
@@ -62,8 +63,8 @@ class block_layout {
   const char* call() const { return call_; }  ///< the name of the layer in error messages
 
   /// Collective: each worker passes the shape of its block. If a worker has an error, or the blocks do not fit
-  /// together, all workers throw a shape_error. Cost: one agreement; for blocks of a new shape one additional
-  /// all-gather.
+  /// together, all workers throw a shape_error. Cost: one agreement; for blocks of a new shape also an all-gather and a
+  /// second agreement.
   const tensor_layout<Rank>& find_layout(const shape_type& own_shape, const text& error_message = {}) {
     world_state& state = *p_.world().state();
     const local_error before(error_message);
@@ -75,12 +76,12 @@ class block_layout {
           [&] { return describe(own_shape); });
     });
   }
-  /// Makes the next agreement of the workers also compare this layer, its options and `parameters`. This serves a call
+  /// Makes the next agreement of the workers also compare this layer, its options and `parameters`. Of use in a call
   /// that makes no agreement itself, or whose result depends on more than the options of the layer.
   void log_call(std::uint64_t parameters = 0) const {
     p_.world().state()->log_local_operation(mixed(fingerprint_, parameters), call_);
   }
-  /// Collective: if one worker has an error, all workers throw this error.
+  /// Collective: if one worker has an error, all workers throw it; at checks::local only that worker throws.
   void throw_together(const text& error_message, std::uint64_t number = 1) const {
     agree_if_checked(*p_.world().state(), mixed(fingerprint_, number), local_error(error_message),
                      [&] { return describe(); });

@@ -53,8 +53,8 @@ struct broadcast_checks {
 
 }  // namespace detail
 
-/// Copies the block of each worker of p_x to the workers of p_y that correspond to this worker by NumPy's broadcasting
-/// rule for the extents of p_x and p_y.
+/// Copies the block of each worker of p_x to those workers of p_y that NumPy's broadcasting rule, applied to the
+/// extents of p_x and p_y, pairs with it.
 /// Shapes:   x is this worker's block on p_x, of any shape; shapes may differ between workers. The result is this
 ///           worker's block on p_y. A worker that is only in p_x receives an empty block (dimension 0, the batch, keeps
 ///           its extent unless discard_batch is passed; for rank 0 the worker receives the value 0). A worker in
@@ -62,8 +62,8 @@ struct broadcast_checks {
 /// Requires: rank(p_x) <= rank(p_y) [compile time]; each extent of p_x, extended on the left with ones, is 1 or equal
 ///           to the extent of p_y [compile time where static, else partition_error on all workers].
 /// Cost:     one copy of a block for each worker that receives the block. On one node all receivers copy at the same
-///           time through shared memory; between nodes the block is sent in messages as block_routes describes. The
-///           first call with blocks of new shapes sends one additional message header.
+///           time through shared memory; between nodes the block is sent in messages as block_routes describes. A call
+///           with blocks of new shapes also broadcasts their shapes, and takes a second agreement.
 /// Adjoint:  sum_reduce(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class broadcast : public detail::broadcast_checks<Policies...>,
@@ -82,7 +82,7 @@ class broadcast : public detail::broadcast_checks<Policies...>,
       "extent of p_y; pass transpose_src or transpose_dest to reverse a partition, or reshape() one of them");
 
  public:
-  /// Moves no data yet.
+  /// Makes the kernel; only calls move data.
   broadcast(const partition<Src>& p_x, const partition<Dst>& p_y, Policies...)
       : detail::collective_kernel<broadcast>(
             detail::make_collective_movement(p_x, p_y,
@@ -94,7 +94,7 @@ class broadcast : public detail::broadcast_checks<Policies...>,
 
 /// Broadcast in groups that were made at run time: `broadcast(everyone, groups)` copies the block of the root of each
 /// group, its first member, to all members of the group. A worker in no group gets a copy of its own input. The adjoint
-/// leaves the sum of a group at its root. Shapes, requirements and cost are those of broadcast(p_x, p_y).
+/// leaves a group's sum at its root. Shapes, requirements and cost are those of broadcast(p_x, p_y).
 template <class... Policies>
 class broadcast<worker_groups, worker_groups, Policies...>
     : public detail::broadcast_checks<Policies...>,

@@ -95,13 +95,13 @@ class composition {
     static_assert(is_linear,
                   "partita::compose(a, b, ...).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
-  /// Applies the operators with the numbers K … End - 1 to x, one after the other.
+  /// Applies the operators with the numbers K, K + 1, …, End - 1 to x, one after the other.
   template <std::size_t K, std::size_t End = sizeof...(Operators), class X>
   auto forward(const X& x) const {
     if constexpr (K + 1 == End) return operator_at<K>()(x);
     else return forward<K + 1, End>(operator_at<K>()(x));
   }
-  /// Applies the adjoints of operators K … End, in this descending order.
+  /// Applies the adjoints of the operators with the numbers K, K - 1, …, End to dy, one after the other.
   template <std::size_t K, std::size_t End = 0, class Y>
   auto backward(const Y& dy) const {
     if constexpr (K == End) return operator_at<K>().adjoint(dy);
@@ -118,7 +118,7 @@ class composition {
   }
 
   enum class direction : std::uint64_t { forward = 1, adjoint = 2 };  ///< of a call; part of its fingerprint
-  /// What copies of the composition share.
+  /// The state that copies of a composition share.
   struct parts {
     explicit parts(std::tuple<Operators...> given) : operators(std::move(given)) {}
     std::tuple<Operators...> operators;
@@ -130,8 +130,8 @@ class composition {
     return std::get<K>(std::as_const(parts_->operators));
   }
 
-  /// Runs all operators of a call after one agreement of the workers, if every operator allows this and all operators
-  /// are on one world; otherwise each operator makes its own agreement.
+  /// Runs all operators of a call. If every operator allows this and all operators are on one world, repeated calls
+  /// take one agreement of the workers; otherwise each operator makes its own agreement.
   template <direction Where, class X, class Run, class... View>
   auto run_after_agreement(const X& x, Run run, const View&... view) const {
     if constexpr (last > 0 && (detail::has_identity<Operators> && ...) && detail::has_shape<X> &&
@@ -173,7 +173,7 @@ class composition {
 /// Requires: each operator accepts the result of the previous operator [compile time]; operators are copied.
 /// Cost:     the sum of the costs of the operators. From the third call with blocks of equal shapes on, when each
 ///           operator knows its plan, one agreement serves all operators. In earlier calls, in `start`, and if one
-///           operator is not a kernel of the library, each operator agrees on its own call.
+///           operator is not a kernel of the library, each operator makes its own agreement.
 /// Adjoint:  the adjoints in the opposite order; a composition has no adjoint if one operator has none.
 template <detail::operator_like First, detail::operator_like... Next>
 auto compose(First first, Next... next) {

@@ -44,7 +44,7 @@ namespace partita {
 /// Requires: ranges of rows and of columns that begin at 0 and follow each other in the order of the workers; entries
 ///           inside the matrix; at most 2^32 columns on a worker, and at most 2^32 columns of other workers in its
 ///           rows; blocks of T of these extents [shape_error]; equally many vectors on all workers
-///           [disagreement_error]. All errors are thrown on all workers.
+///           [disagreement_error]; each error is thrown on all workers.
 /// Cost:     a product makes one index exchange, in which a worker receives each needed element of x of other workers
 ///           once, while it multiplies its own elements of x. The constructor sends the entries to the owners of their
 ///           rows, and makes an index_exchange.
@@ -134,7 +134,7 @@ class csr_matrix {
       return detail::rejected_call();
     }
   }
-  /// The gradient of the values without an index exchange: `ghosts` are those that product_and_ghosts(x) returned.
+  /// The gradient with respect to the values, without an index exchange: product_and_ghosts(x) has returned `ghosts`.
   template <class X, class Ghosts, class Y>
   auto values_adjoint(const X& x, const Ghosts& ghosts, const Y& dy) const {
     if constexpr (accepts_block<X>() && accepts_block<Ghosts>() && accepts_block<Y>()) {

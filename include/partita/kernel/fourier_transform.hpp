@@ -28,7 +28,7 @@ namespace partita {
 
 namespace detail {
 
-/// A pending transform, whose first repartition has started.
+/// A pending transform, whose first repartition, if there is one, has started.
 template <class In, class Out, std::size_t Rank, std::size_t N>
 class pending_fourier {
  public:
@@ -49,11 +49,12 @@ using stored_view_type = std::conditional_t<std::is_lvalue_reference_v<View>, Vi
 
 }  // namespace detail
 
-/// The discrete Fourier transform of a tensor along the dimensions D, from p_x to p_y; the function fourier_transform
-/// makes this operator.
+/// The discrete Fourier, cosine or sine transform of a tensor along the dimensions D, from p_x to p_y; the function
+/// fourier_transform makes this operator.
 ///
-/// The layouts in which the transformed dimensions are whole are chosen from extents and partitions alone
-/// (choose_pencils), and each change of layout is one repartition. The transform is linear over the real numbers.
+/// The layouts in which the transformed dimensions are whole follow from the kind of transform, the extents and the
+/// partitions (choose_pencils), and each change of layout is one repartition. The transform is linear over the real
+/// numbers.
 template <class Kind, std::size_t Rank, std::size_t... D>
 class fourier_operator {
   template <class T, bool Forward>
@@ -83,8 +84,8 @@ class fourier_operator {
   void into(const std::tuple<X...>& x, std::tuple<View...> views) const {
     fill_views<true>(x, std::move(views));
   }
-  /// Transforms the dimensions that are not partitioned and starts the first repartition; finish(), which every worker
-  /// must call, makes the remaining repartitions and transforms. The block x must not change before finish().
+  /// Makes the transforms of the first layout of plan(), and starts the first repartition, if there is one; finish(),
+  /// which every worker must call, makes all others. The block x must not change before finish().
   template <class X, class... More>
   auto start(X&& x, More&&... more) const {
     if constexpr (accepts_fields<true, std::remove_cvref_t<X>, std::remove_cvref_t<More>...>())
@@ -93,7 +94,8 @@ class fourier_operator {
   }
   /// The transpose of the transform as a linear operator over the real numbers: <F x, y> == <x, F* y>, where a scalar
   /// product is the sum of the products of the real parts and of the products of the imaginary parts. The result has
-  /// the decomposition of the last x whose result had the shape of dy; if there was none, it is balanced.
+  /// the decomposition of the last x whose result had the shape of dy; if no plan of such an x is cached, the result is
+  /// balanced (without p_y: shape_error).
   template <class Y, class... More>
   auto adjoint(const Y& dy, const More&... more) const {
     if constexpr (accepts_fields<false, Y, More...>())
@@ -331,22 +333,22 @@ class fourier_operator {
 /// `real_to_complex`, real numbers to half of their spectrum along the last of D; with `complex_to_real`, half of a
 /// spectrum back (give `{.real_extent = n}`); with `real_to_real(real_transform::dct_2)`, real numbers by cosines or
 /// sines. All other dimensions are batch dimensions. Without p_y the kernel chooses the layout of the result, which
-/// saves a repartition; see `result_partition(extents)`. Several fields are moved together, as in `auto [u, v, w] =
-/// f(x, y, z);`.
+/// often saves a repartition; see `result_partition(extents)`. Several fields are moved together, as in `auto [u, v, w]
+/// = f(x, y, z);`.
 /// Shapes:   x is this worker's block on p_x, in any decomposition that tiles the tensor; the result is its block on
 ///           p_y, in the balanced decomposition. A worker outside of p_y gets a block of zero volume.
 /// Requires: partitions of x's rank, distinct dimensions of x, elements that fit the kind [compile time]; blocks that
 ///           fit together, fields of one shape, extents that have this transform [shape_error, on all workers].
 /// Cost:     each dimension is transformed in a layout that does not partition it; a dimension that p_x does not
-///           partition needs no repartition. The repartitions for the other dimensions are chosen so that the worker
-///           with the largest blocks moves and transforms as few elements as possible (slabs: one repartition, and one
-///           to return to slabs). FFTW makes its plans once for each shape of blocks. A line is transformed by one
+///           partition usually needs no repartition. The other repartitions are chosen so that the worker with the
+///           largest blocks moves and transforms as few elements as possible (slabs: one repartition, and one to return
+///           to slabs). FFTW's plans are cached by shape, strides and alignment of blocks. A line is transformed by one
 ///           worker: a tensor of a single line is gathered. Several fields take as many messages as one field; on one
 ///           node each moved element is then copied twice instead of once.
-/// Adjoint:  the exact transpose as a linear operator over the real numbers. For complex numbers it is the transform in
-///           the opposite direction with the same factor; the adjoint of `real_to_complex` adds each stored number of
-///           the half spectrum once. With fourier_norm::ortho the adjoint is the inverse, except from and to half of a
-///           spectrum.
+/// Adjoint:  the exact transpose as a linear operator over the real numbers. For complex numbers the adjoint is the
+///           transform in the opposite direction with the same factor; the adjoint of `real_to_complex` adds each
+///           stored number of the half spectrum once. With fourier_norm::ortho the adjoint is the inverse, except from
+///           and to half of a spectrum.
 template <std::size_t... D, class X, class Y, class Kind>
   requires detail::is_fourier_kind<Kind>
 auto fourier_transform(const partition<X>& p_x, const partition<Y>& p_y, Kind kind,

@@ -158,7 +158,7 @@ class halo_exchanges;
 ///           the tensor [shape_error, on all workers].
 /// Cost:     on one node one copy of the block and one of each ghost, directly into the results; between nodes one
 ///           message per pair of workers, or rounds along one dimension after another (`halo_algorithm`).
-///           `refresh(ghosted)` copies only the ghosts. Calls that repeat a plan allocate nothing.
+///           `refresh(ghosted)` copies only the ghosts. Blocking calls that repeat a plan allocate only results.
 /// Adjoint:  every cell of dy is added to the cell of which it is a copy; ghost cells that are no copies are dropped.
 ///           The exchange is linear, unless the boundary is a constant other than 0 or a function.
 template <class Extents>
@@ -175,8 +175,8 @@ class halo_exchange
                 const halo_boundaries<Extents::rank()>& beyond, halo_algorithm algorithm = halo_algorithm::by_cost)
       : base({p, widths, beyond, algorithm}) {}
   /// Makes a halo exchange with the function for boundary::function: f(i) returns the value of the ghost cell at the
-  /// global index i beyond a border; i is a std::array<std::ptrdiff_t, rank>. Every call of the kernel calls f while
-  /// other ghosts travel; an exception that f throws is thrown on this worker alone.
+  /// global index i beyond a border; i is a std::array<std::ptrdiff_t, rank>. Calls of the kernel call f while other
+  /// ghosts travel; an exception that f throws is thrown on this worker alone.
   template <class F>
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, F f, halo_algorithm algorithm = halo_algorithm::by_cost)

@@ -72,7 +72,7 @@ class halo_exchanges {
       });
     }
   }
-  /// Takes blocks of the shapes of the last results; returns the gradients with respect to the fields as a tuple.
+  /// From blocks of the shapes of the last results, returns the gradients with respect to the fields, as a tuple.
   template <class... Y>
   auto adjoint(const Y&... dy) const {
     if constexpr (accepts_blocks<Y...>()) return run_call(false, ".adjoint(dy...)", dy...);

@@ -19,13 +19,13 @@ namespace partita {
 ///           by any number of workers, by its owner, or several times.
 /// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and wanted indices are below n
 ///           [shape_error]; rows of equal shape and type [disagreement_error]; a row for each owned index
-///           [shape_error]. All errors are thrown on all workers.
-/// Cost:     one message for each pair of workers on different nodes; a row that several workers of a node want travels
-///           to that node once. On one node a received row is copied once if the received rows come first in a new
-///           result, in the order of their owners; otherwise twice. The constructor makes six exchanges of lists,
-///           eleven if there are several nodes, three fewer if each worker owns a range. Each of the p workers stores
-///           its owned and wanted indices, and the owners of n / p indices, or of p ranges; no worker stores the owners
-///           of all n indices.
+///           [shape_error]; each error is thrown on all workers.
+/// Cost:     at most one message for each pair of workers on different nodes; a row that several workers of a node want
+///           travels to that node once. On one node a received row is copied once if the received rows come first in a
+///           new result, in the order of their owners; otherwise twice. The constructor makes six exchanges of lists;
+///           on several nodes eight, or eleven if several workers of one node want one row of another node; three fewer
+///           if each worker owns a range. During construction each of the p workers stores its indices, and the owners
+///           of n / p indices, or of p ranges, but never n owners.
 /// Adjoint:  every row of dy is added to the owned row of which it is a copy, in the ascending order of the workers; on
 ///           several nodes the rows of each node are added first.
 class index_exchange : public detail::box_kernel<index_exchange, detail::index_movement> {

@@ -11,9 +11,9 @@ namespace partita::detail {
 inline const text no_error;
 
 /// Calls of a kernel with additional arguments. If one worker passes an `error_message` that is not empty, all workers
-/// throw it as a shape_error. `fill()` is called after all workers have agreed, and must have written the elements of
-/// dy when it returns; so a worker that computes longer does not delay the agreement of other workers. A view may be
-/// the memory of x or dy, if the worker belongs to only one group and contributes a block to this group.
+/// throw it as a shape_error at checks::agree. `fill()` is called after all workers have agreed, and must have written
+/// the elements of dy when it returns; so a worker that computes longer does not delay the agreement. A view may be the
+/// memory of x or dy, if the worker belongs to only one group and contributes a block to this group.
 struct kernel_access {
   template <class Kernel, class X>
   static auto call(const Kernel& kernel, const X& x, const text& error_message) {  ///< blocking; returns the result
@@ -42,7 +42,7 @@ struct kernel_access {
   static auto identity(const Kernel& kernel) -> decltype(kernel.identity_()) {
     return kernel.identity_();
   }
-  /// Collective: throws on all workers if one of them has an error.
+  /// Collective: throws on all workers if one of them has an error; at checks::local only on that worker.
   template <class Kernel>
   static auto throw_together(const Kernel& kernel, const text& error_message)
       -> decltype(kernel.throw_together_(error_message)) {

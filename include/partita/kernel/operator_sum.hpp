@@ -13,14 +13,14 @@ namespace partita {
 
 namespace detail {
 
-/// Makes all workers throw if one worker has an error, provided that the operator can report the error to all of them.
+/// Throws this worker's error: at checks::agree on all workers, if `reporter` can report errors to all of them.
 template <class Operator>
 void throw_together(const Operator& reporter, const text& error_message) {
   if constexpr (reports_errors<Operator>) kernel_access::throw_together(reporter, error_message);
   else if (!error_message.empty()) throw shape_error(error_message);
 }
 
-/// Computes to += from. If the shapes differ, the operator `reporter` reports the error to all workers.
+/// Computes to += from. If the shapes differ, throw_together() reports the error.
 template <class Operator, class A, class B>
 void add_into(const Operator& reporter, A& to, const B& from) {
   using T = element_of<A>;

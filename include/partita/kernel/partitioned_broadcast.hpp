@@ -162,7 +162,7 @@ class partitioned_broadcast {
 
  private:
   friend struct detail::kernel_access;
-  /// Collective: throws on all workers if one of them has an error.
+  /// Collective: throws on all workers if one of them has an error; at checks::local only on that worker.
   void throw_together_(const text& error_message) const {
     detail::agree_if_checked(*operand_.partition.world().state(), detail::mixed(fingerprint(), 3),
                              detail::local_error(error_message),

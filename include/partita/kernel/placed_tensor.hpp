@@ -48,10 +48,10 @@ placed_tensor<Partition, extents<E...>> on(const Partition& p, const extents<E..
 
 namespace detail {
 
-/// Collective: returns if no worker of the world reports a problem with its blocks; otherwise all workers throw the
-/// same shape_error.
-/// Cost:     one agreement at level checks::agree. At the other levels there is no message, and a worker throws an
-///           error in its own blocks alone.
+/// Collective: at checks::agree, all workers throw the same shape_error if one of them reports a problem with its
+/// blocks.
+/// Cost:     one agreement at checks::agree. At checks::local there is no message, and only a worker with a problem
+///           throws.
 inline void agree_on_blocks(const world& everyone, const char* call, std::uint64_t fingerprint, const text& problem) {
   text sentence("partita::");
   sentence << call << ": " << (problem.empty() ? text("its blocks are as they should be") : problem);

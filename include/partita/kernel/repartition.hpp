@@ -30,10 +30,11 @@ namespace partita {
 ///           neither partition receives a copy of its own input.
 /// Requires: rank(p_x) == rank(p_y) == rank(x) [compile time]; blocks that fit together, and extents equal to the total
 ///           of the given cuts [shape_error, on all workers].
-/// Cost:     on one node a single copy: boxes are written directly into the result, which is allocated from a pool of
-///           shared memory. Between nodes one message per pair of workers; small boxes share one message per pair of
-///           nodes. Extents are exchanged once for each new plan; calls that repeat a plan exchange no extents and
-///           allocate nothing.
+/// Cost:     on one node usually a single copy: boxes are written directly into the result, which is allocated from a
+///           pool of shared memory; into a view of other memory they take two copies. Between nodes one message per
+///           pair of workers; small boxes share one message per pair of nodes. Extents are exchanged once for each new
+///           plan; blocking calls that repeat a plan exchange no extents and allocate only their results, from that
+///           pool.
 /// Adjoint:  repartition from p_y back to the decomposition that x had.
 template <class Src, class Dst, class... Policies>
 class repartition

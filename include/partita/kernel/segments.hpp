@@ -26,7 +26,8 @@ namespace partita {
 /// Cost:     `rows`, `sum`, `mean`, `mean_adjoint` and `maximum` take one index exchange each, in which at most one row
 ///           per segment travels between two workers; `maximum_adjoint` takes three exchanges, `softmax` four,
 ///           `softmax_adjoint` two. The constructor makes an index exchange and one sum.
-/// Adjoint:  `sum` and `rows` are adjoint to each other; every other function NAME has `NAME_adjoint`.
+/// Adjoint:  `sum` and `rows` are adjoint to each other; the others are `mean_adjoint`, `maximum_adjoint`,
+///           `softmax_adjoint`.
 class segments {
  public:
   /// Collective. `owned` and `segment_of_rows` are segment numbers, for this worker: `interval{first, last}`, or a

@@ -14,7 +14,7 @@ namespace partita {
 /// blocks of any rank and element type. Collective.
 /// Shapes:   x has a row (index of dimension 0) for each entry of `receivers`, and any further dimensions. The result
 ///           has the rows that all workers send to this worker, in ascending order of the senders and, for each sender,
-///           in the order of its rows: `there.rows_of_result()`.
+///           in the order of its rows; `there.rows_of_result()` is their number.
 /// Requires: receivers below the number of workers [shape_error, on all workers], and what index_exchange requires.
 /// Cost:     one message for each pair of workers on different nodes. Making the object takes two exchanges between all
 ///           workers, of lists of at most two numbers.

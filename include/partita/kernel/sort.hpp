@@ -249,7 +249,8 @@ auto argsort(const world& everyone, const X& x, const sort_options& options = {}
 /// between two numbers are interpolated linearly, as in NumPy; one NaN makes all quantiles NaN. Collective.
 /// Requires: at least one number, and probabilities from 0 to 1 [shape_error]; equal probabilities on all workers
 /// [disagreement_error].
-/// Cost: a local sort, and 16 sums of 30 numbers for each quantile. No elements move.
+/// Cost: a local sort, and 16 sums over all workers, each of 30 numbers for each quantile and 15 more. No elements
+///       move.
 template <class X>
 auto quantile(const world& everyone, const X& x, const std::vector<double>& probabilities) {
   if constexpr (detail::has_sortable_elements<X>()) {

@@ -197,8 +197,8 @@ auto top_k(const world& everyone, const X& x, std::size_t k) {
   }
 }
 
-/// A random permutation of the rows of all workers. It depends only on the seed and on the number of all rows, not on
-/// their distribution. Like argsort, it returns the global positions of the rows that this worker gets.
+/// A random permutation of the rows of all workers. The permutation depends only on the seed and on the number of all
+/// rows, not on their distribution. Returns, as argsort does, the global positions of the rows that this worker gets.
 /// `index_exchange(everyone, interval{first, first + n}, permutation(everyone, n, seed))` moves rows, and its adjoint
 /// moves the rows back. Collective.
 /// Shapes:   n is the number of rows that this worker has and gets; n may differ between workers.

@@ -51,8 +51,8 @@ struct periodic_box {
   }
   /// Whether the wave at index i along dimension d has two points per period, and therefore no direction.
   bool is_nyquist(std::size_t d, std::size_t i) const { return 2 * i == points[d]; }
-  /// Whether the 2/3 rule (S. A. Orszag, J. Atmos. Sci. 28, 1971, 1074) keeps the wave at an index: products of two
-  /// fields of kept waves have no aliases among the kept waves.
+  /// Whether the 2/3 rule (Orszag, Journal of the Atmospheric Sciences 28, 1971) keeps the wave at an index: products
+  /// of two fields of kept waves have no aliases among the kept waves.
   bool two_thirds_rule_keeps(const index<Rank>& i) const {
     bool all = true;
     for (std::size_t d = 0; d < Rank; ++d)

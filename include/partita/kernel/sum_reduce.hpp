@@ -17,9 +17,9 @@ namespace partita {
 ///           0). A worker in neither partition receives a copy of its own input.
 /// Requires: rank(p_y) <= rank(p_x) [compile time]; each extent of p_y, extended on the left with ones, is 1 or equal
 ///           to the extent of p_x [compile time where static, else partition_error on all workers].
-/// Cost:     on one node each of the g workers of a group sums one slice of the block through shared memory; between
-///           nodes messages follow one binomial tree. The order of summation depends only on the partitions and on the
-///           nodes.
+/// Cost:     on one node each of the g workers of a group sums one slice of the block through shared memory (the
+///           receiver sums small blocks itself); between nodes messages follow a binomial tree, or go directly to the
+///           receiver. The order of summation depends only on the partitions and on the nodes.
 /// Adjoint:  broadcast(p_y, p_x) with the transpositions exchanged.
 template <class Src, class Dst, class... Policies>
 class sum_reduce : public detail::collective_kernel<sum_reduce<Src, Dst, Policies...>> {

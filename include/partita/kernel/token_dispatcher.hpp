@@ -27,12 +27,13 @@ namespace partita {
 /// Shapes:   x and y have a row (index of dimension 0) for each token of this worker, and any further dimensions;
 ///           `choice` has `experts_per_token` experts for each token, one token after the other, and `weights` an
 ///           element for each choice. `dispatch` returns a row for each choice of an expert of this worker, in
-///           ascending order of the experts and, for each expert, in the order of workers and tokens:
-///           `rows_of(expert)`.
+///           ascending order of the experts and, for each expert, in the order of workers and tokens; an expert has the
+///           rows `rows_of(expert)`.
 /// Requires: choices below `experts`, and equal `experts` and `experts_per_token` on all workers [shape_error,
 ///           disagreement_error, on all workers].
-/// Cost:     the row of each choice travels to the expert once, and back once; `combine_adjoint` also moves two numbers
-///           per choice. The constructor makes three exchanges of lists, one of which contains the choices.
+/// Cost:     `dispatch` sends one row to the expert for each choice, `combine` one row back; `combine_adjoint` sends
+///           for each choice one row of the gradient and the weight to the expert, and one number back, the gradient of
+///           the weight. The constructor makes three exchanges of lists, one of which contains the choices.
 /// Adjoint:  The functions `dispatch` and `combine` (without weights) are adjoint to each other.
 class token_dispatcher {
  public:

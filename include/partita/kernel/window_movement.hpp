@@ -58,7 +58,7 @@ class window_exchange_planner {
   using structure = window_structure<rank>;                       ///< a cached plan
   using shape_type = std::array<std::size_t, rank>;               ///< the extents of a block or a window
 
-  /// For the windows of a kernel, or of a layer, which names its calls.
+  /// Makes the planner for the windows of a kernel or of a layer; windows_.name() begins its calls in error messages.
   explicit window_exchange_planner(Windows windows)
       : windows_(std::move(windows)), name_(windows_.name()), required_call_("the kernel on x") {}
   /// `name` begins the calls of the kernel in error messages, `required_call` is the call that a program has to make

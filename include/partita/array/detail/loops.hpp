@@ -107,7 +107,7 @@ namespace avx512 {
 #define PARTITA_DISPATCH(isa, call) baseline::call
 #endif
 
-/// Calls the copy_runs() that is compiled for this instruction set; so do the next functions for their names.
+/// Calls the copy_runs() compiled for this instruction set; each of the next functions does so for its own name.
 template <class = void>
 inline void copy_runs(instruction_set isa, const strided_pair& pair, char* to, const char* from, bool streaming) {
   PARTITA_DISPATCH(isa, copy_runs(pair, to, from, streaming));
@@ -125,7 +125,7 @@ void add_run(instruction_set isa, T* to, const T* a, const T* b, std::size_t n) 
   PARTITA_DISPATCH(isa, add_run(to, a, b, n));
 }
 
-/// Adds n numbers to running sums, and their rounding errors to `rounding`; marks sums whose error is not exact.
+/// Adds n numbers to running sums, and their rounding errors to `rounding`; marks sums with an inexact rounding error.
 template <class T>
 void add_run_with_errors(instruction_set isa, T* sum, T* rounding, typename unsigned_of_size<T>::type* inexact_marks,
                          const T* from, std::size_t n) {

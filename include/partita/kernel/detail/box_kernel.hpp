@@ -23,15 +23,15 @@ class box_kernel {
     else return rejected_call{};
   }
   /// Non-blocking: returns a pending operation whose finish() returns the result, as in `auto later = k.start(x); …;
-  /// auto y = later.finish();`. The block x must not change until the operation is complete. The next call of a kernel
-  /// on this world completes the operation first. If x is a temporary tensor, the operation keeps it until completion.
+  /// auto y = later.finish();`. The block x must not change until the operation is complete. At checks::agree the next
+  /// call of a kernel on this world completes the operation first. If x is a temporary tensor, the operation keeps it.
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
       return start_pending_call_<true>(std::forward<X>(x), ".start(x)", no_error, nothing_to_fill{});
     else return rejected_call{};
   }
-  /// Writes the result into an array or view of the shape of the result that shares no memory with x [shape_error].
+  /// Writes the result into an array or view, of the result's shape and without common memory with x [shape_error].
   template <class X, class View>
   void into(const X& x, View&& view) const {
     if constexpr (Kernel::template takes<X>() && Kernel::template accepts_view<View, X>()) forward_(x, view, no_error);
@@ -60,7 +60,7 @@ class box_kernel {
 
   /// The memory pool from which results are allocated; null before the first call.
   arena* memory() const { return movement_.memory(); }
-  /// The number of plans made so far. A call that finds its plan in the cache makes none.
+  /// The number of plans made so far. A call that finds its plan in the cache makes no plan.
   std::size_t plans_made() const { return movement_.plans_made(); }
   /// The number of plans made so far, and what this worker sends in a call with the plan used last.
   kernel_counts counts() const { return movement_.counts(); }
@@ -68,17 +68,17 @@ class box_kernel {
  protected:
   explicit box_kernel(typename Movement::planner_type planner) : movement_(std::move(planner)) {}
 
-  /// Moves the blocks in calls. Mutable, because a call caches its plan; the cache changes no result of later calls.
+  /// Moves the blocks in calls. Mutable, because a call caches its plan.
   mutable Movement movement_;
 
  private:
   friend struct kernel_access;
 
   kernel_identity identity_() const { return movement_.identity(); }  ///< this kernel's world and fingerprint
-  /// Collective: throws on all workers if one of them has an error.
+  /// Collective: throws on all workers if one of them has an error; at checks::local only on that worker.
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
 
-  /// Starts a call in one direction. A non-empty `error_message` is this worker's error; then all workers throw.
+  /// Starts a call in one direction. A non-empty `error_message` is this worker's error, and makes the call throw.
   template <bool Forward, class T, std::size_t Rank, class Fill>
   auto begin_call_(const strided<const T, Rank>& x, const target<T, Rank>& output, const char* direction,
                    const text& error_message, Fill fill) const {

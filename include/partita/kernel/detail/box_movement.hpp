@@ -47,7 +47,7 @@ class box_movement {
     return *world_;
   }
   const std::shared_ptr<world_state>& world() const { return world_; }  ///< the world; null if moved from
-  /// The transport, which all workers open together when they make the first plan; null before that.
+  /// The transport, which all workers open together, with the first plan at the latest; null before that.
   const std::shared_ptr<transport>& shared_transport() const { return transport_; }
   std::shared_ptr<transport>& shared_transport() { return transport_; }
   arena* memory() const { return transport_ ? &transport_->memory() : nullptr; }  ///< memory pool of results, or null
@@ -85,13 +85,13 @@ class box_movement {
     state().keep_call_pending(operation_, last_exchange_ && last_exchange_->is_needed());
   }
 
-  /// Runs f() as one call, which all workers make and agree on.
+  /// Runs f() as one call, which all workers make.
   template <class F>
   decltype(auto) one_call(F f) const {
     const thread_guard only(state().calling_thread(), name_);
     return partita::detail::one_call(*world_, f);
   }
-  /// Collective: throws on all workers if one of them has an error.
+  /// Collective: throws on all workers if one of them has an error; at checks::local only on that worker.
   void throw_together(const text& error_message) const {
     agree_if_checked(state(), mixed(fingerprint_, 3), local_error(error_message), [&] { return text(name_); });
   }
@@ -108,7 +108,7 @@ class box_movement {
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();  ///< the pending exchange
 };
 
-/// Opens the transport when the first plan is made. Collective: workers that report an error must call it too.
+/// Opens the transport, unless it is open. Collective: workers that report an error must call this function, too.
 PARTITA_DECL transport& open_transport(std::shared_ptr<transport>& shared_transport, world_state& world);
 
 /// The arguments of a kernel call, without the static element type: what the workers compare and the plan depends on.
@@ -192,7 +192,7 @@ class planned_movement : public box_movement {
                                           const char* direction, const local_error& before, Fill fill = {}) {
     return begin_call<T>(true, element_kind::moved<T>(), x, output, direction, before, fill);
   }
-  /// Agrees on a backward call and starts the exchange in the opposite direction, as forward() does.
+  /// Agrees on an adjoint call and starts the exchange in the opposite direction, as forward() does.
   template <class T, class Fill = nothing_to_fill>
   pending<pooled_tensor<T, rank>> backward(const strided<const T, rank>& dy, const target<T, rank>& output,
                                            const char* direction, const local_error& before, Fill fill = {}) {
@@ -254,8 +254,8 @@ class planned_movement : public box_movement {
     return begin_exchange(*exchange, x.data, x.strides.data(), to.data, to.strides.data(), nothing_to_fill());
   }
 
-  /// Starts the exchange of boxes. A worker that only sends gets a result of zero volume; a worker that neither sends
-  /// nor receives gets a copy of x.
+  /// Starts the exchange of boxes. A worker that is only among the senders of the plan gets a result of zero volume; a
+  /// worker outside of the plan gets a copy of x.
   template <class T, class Fill>
   pending<pooled_tensor<T, rank>> move(structure& s, const box_call<rank>& call, const strided<const T, rank>& x,
                                        const target<T, rank>& output, Fill fill) {

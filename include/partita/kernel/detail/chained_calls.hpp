@@ -64,9 +64,9 @@ struct chained_call {
 class chained_calls {
  public:
   /// Runs a call of the chain. `run()` calls the kernels one after another and returns the result; `plan_count()` is
-  /// the number of plans that the kernels have made. All workers agree on the call of the chain. If every worker has
-  /// cached the kernels' agreements in a call with these shapes, and the kernels have made no plan since that call, the
-  /// cached agreements are replayed; otherwise each kernel makes its own agreement.
+  /// the number of plans that the kernels have made. At checks::agree all workers agree on the call of the chain; if
+  /// every worker has cached the kernels' agreements in a call with these shapes, and the kernels have made no plan
+  /// since that call, the cached agreements are replayed; otherwise each kernel makes its own agreement.
   template <class Made, class Run>
   auto carry_out(const chained_call& call, Made plan_count, Run run) {
     world_state& world = *call.chain_identity.world;

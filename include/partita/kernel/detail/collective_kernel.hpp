@@ -20,7 +20,7 @@
 
 namespace partita::detail {
 
-/// Whether X is an array of a rank that kernels support. Reports a rank above 16; kernels report all other errors.
+/// Whether X is an array of a rank that kernels support. Rejects a rank above 16; kernels report all other errors.
 template <class X>
 consteval bool is_block() {
   if constexpr (ranked_array<X>) {
@@ -35,8 +35,8 @@ consteval bool is_block() {
 /// Base class of a kernel. The derived class `Kernel` defines `there` and `back`, the group directions of the call and
 /// of its adjoint; `shares`, whether the workers of a node share one result; `exact`, whether sums are rounded once;
 /// the class `reduction`; and takes<X>() and takes_back<Y>(), which return whether the call accepts X and the adjoint
-/// accepts Y. They contain the static_asserts with the kernel's error messages, which test variables, because g++
-/// prints ten more lines to explain a concept.
+/// accepts Y. takes<X>() and takes_back<Y>() contain the static_asserts with the kernel's error messages; these test
+/// variables, because g++ prints ten more lines to explain a concept.
 template <class Kernel>
 class collective_kernel {
  public:
@@ -47,15 +47,15 @@ class collective_kernel {
     else return rejected_call{};
   }
   /// Writes the result into a caller's array or view, which must have the shape of the result and share no memory with
-  /// x [shape_error, on all workers]; if all members of a group get the sum, the view may be x itself.
+  /// x [shape_error, on all workers]; in an all-reduce the view may be x itself.
   template <class X, class View>
   void into(const X& x, View&& view) const {
     if constexpr (Kernel::template takes<X>() && accepts_view<View, X>())
       fill_view_and_wait<Kernel::there>(x, view, no_error, false);
   }
   /// Non-blocking: returns a pending operation whose finish() returns the result, as in `auto later = k.start(x); …;
-  /// auto y = later.finish();`. The block x must not change until the operation is complete. The next call of a kernel
-  /// on this world completes the operation first. If x is a temporary tensor, the operation keeps it until completion.
+  /// auto y = later.finish();`. The block x must not change until the operation is complete. At checks::agree the next
+  /// call of a kernel on this world completes the operation first. If x is a temporary tensor, the operation keeps it.
   template <class X>
   auto start(X&& x) const {
     if constexpr (Kernel::template takes<std::remove_cvref_t<X>>())
@@ -85,11 +85,11 @@ class collective_kernel {
   }
 
   /// The memory pool from which results are allocated; null before the first call. If the input block is in this pool,
-  /// other workers of the same node read it in place.
+  /// other workers of the same node can read it in place.
   arena* memory() const { return movement_.memory(); }
   /// This worker's plan: its groups of workers, and which worker of a group sends its block to which worker.
   const group_plan& plan() const { return movement_.plan(); }
-  /// The number of plans made so far. A call that finds its plan in the cache makes none.
+  /// The number of plans made so far. A call that finds its plan in the cache makes no plan.
   std::size_t plans_made() const { return movement_.plans_made(); }
   /// The number of plans made so far, and what this worker moved in the last call.
   kernel_counts counts() const { return movement_.counts(); }
@@ -133,7 +133,7 @@ class collective_kernel {
                                error_message, fill);
   }
 
-  /// Collective: throws on all workers if one of them has an error.
+  /// Collective: throws on all workers if one of them has an error; at checks::local only on that worker.
   void throw_together_(const text& error_message) const { movement_.throw_together(error_message); }
   kernel_identity identity_() const { return movement_.identity(); }  ///< this kernel's world and fingerprint
 
@@ -153,7 +153,7 @@ class collective_kernel {
     call.shares = Where == group_direction::spread && Kernel::shares;
     return call;
   }
-  /// Allocates the result. A result of rank 0 has one element: on workers that receive no block, the identity.
+  /// Allocates the result. On workers that receive no block, a result of rank 0 is the reduction's identity (or 0).
   template <class T, std::size_t Rank>
   pooled_tensor<T, Rank> allocate_result(const block_shape& shape) const {
     auto tensor = make_pooled<T, Rank>(*movement_.memory(), unpad_shape<Rank>(shape));
@@ -210,7 +210,7 @@ class collective_kernel {
     }
   }
 
-  /// Starts a call. `fill()` is called after all workers have agreed on it, and must have written x when it returns.
+  /// Starts a call. `fill()` is called after the agreement on the call, and must have written x when it returns.
   template <group_direction Where, class T, std::size_t Rank, class Fill>
   auto begin(const strided<const T, Rank>& x, const target<T, Rank>& output, const text& error_message,
              Fill fill) const {

@@ -44,21 +44,21 @@ class collective_movement {
   }
   arena* memory() const { return channels_ ? &channels_->memory() : nullptr; }  ///< memory pool of the results, or null
 
-  /// Completes the pending operation, makes all workers agree on a call, and returns the shape of this worker's result.
+  /// Completes the pending operation, agrees on a call as agreed_structure() does, and returns the result's shape.
   PARTITA_DECL block_shape agree(const collective_call& call);
-  /// Runs f() as one call, which all workers make and agree on.
+  /// Runs f() as one call, which all workers make.
   template <class F>
   decltype(auto) one_call(F f) const {
     require_world();
     const thread_guard only(world_->calling_thread(), kernel_description_.name);
     return partita::detail::one_call(*world_, f);
   }
-  /// Collective: throws on all workers if one of them has an error.
+  /// Collective: throws on all workers if one of them has an error; at checks::local only on that worker.
   void throw_together(const text& error_message) const {
     agree_if_checked(*world_, mixed(kernel_description_.fingerprint, 2), local_error(error_message),
                      [&] { return kernel_description_.call; });
   }
-  /// Moves the blocks of a call on which all workers have agreed.
+  /// Moves the blocks of a call for which agree() has returned.
   PARTITA_DECL void carry_out(const collective_call& call, const untyped_block& y);
   /// Starts to move the call's blocks. Returns the number of the operation, which is needed to wait for its completion.
   PARTITA_DECL std::uint64_t begin(const collective_call& call, const untyped_block& y);
@@ -92,7 +92,7 @@ class collective_movement {
     bool has_begun_movement_ = false;  ///< whether anything was sent or shown
   };
 
-  /// A cached plan: the shapes of a call, and the shape that follows for this worker.
+  /// A cached plan: the shapes of a call, and the shape of this worker's result that follows from them.
   struct structure {
     plan_key key;         ///< the shapes of this worker's block and of the view to fill
     block_shape shape{};  ///< the shape of the block that this worker receives
@@ -112,7 +112,7 @@ class collective_movement {
     return call.fingerprint(kernel_description_.fingerprint, channels_ ? channels_->number() : 0);
   }
 
-  /// Agrees on a call that spreads blocks: all workers make equal calls; receivers get their shapes in headers.
+  /// Agrees on a broadcast: all workers make equal calls; receivers get the shapes of their blocks in message headers.
   PARTITA_DECL const structure& agree_on_block(const collective_call& call, const local_error& before,
                                                speculative_send* ahead);
 

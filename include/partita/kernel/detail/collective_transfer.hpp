@@ -1,4 +1,4 @@
-// The work of one worker in a collective call that spreads or reduces blocks: the worker starts and finishes the
+// The work of one worker in a collective call that broadcasts or reduces blocks: the worker starts and finishes the
 // transfer in every group to which it sends its block or from which it receives a block. The code is compiled once, for
 // all element types, ranks and reductions.
 #pragma once
@@ -29,8 +29,8 @@ struct reduction_steps {
   step send_speculatively, start, finish;  ///< called for each group of this worker, in this order
 };
 
-/// The blocks of a call on this worker and the operation on them. The job points to the caller's untyped_blocks: each
-/// has room for 16 dimensions, and copying it would take longer than copying the elements of a small block.
+/// The blocks of a call on this worker and the operation on them. The blocks are pointers: an untyped_block has room
+/// for 16 dimensions, and copying it would take longer than copying the elements of a small block.
 struct collective_job {
   group_direction direction = group_direction::spread;  ///< the direction in which the blocks move
   const element_kind* kind = nullptr;                   ///< how the elements are copied and sent

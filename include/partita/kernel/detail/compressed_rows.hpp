@@ -8,7 +8,7 @@
 namespace partita::detail {
 
 /// A part of a worker's rows in compressed-row storage. The column number of an entry is the row, in a block of x, by
-/// which the entry is multiplied. A product reads one for each value, so they have 32 bits to save memory bandwidth.
+/// which the entry is multiplied. A product reads one column number per value: 32 bits save memory bandwidth.
 template <class T>
 struct compressed_rows {
   static constexpr std::size_t most_columns = std::size_t{1} << 32U;  ///< column numbers have 32 bits

@@ -54,8 +54,8 @@ class fields_movement : public planned_movement<Planner> {
   }
 
  private:
-  /// The memory for the result of a field: the caller's view, or a new tensor. A worker that only sends gets a tensor
-  /// of zero volume; a worker that neither sends nor receives gets a copy of x.
+  /// The memory for the result of a field: the caller's view, or a new tensor. A worker that is only among the senders
+  /// of the plan gets a tensor of zero volume; a worker outside of the plan gets a copy of x.
   template <class T, std::size_t Rank>
   strided<T, Rank> allocate_or_use_view(const exchange_plan<Rank>& plan, const strided<const T, Rank>& x,
                                         const target<T, Rank>& output, pooled_tensor<T, Rank>& y) const {
@@ -103,8 +103,8 @@ class fields_repartition : public fields_movement<fields_planner<Rank>> {
  public:
   using base::base;
 
-  /// Starts to move N fields. The blocks of all fields have one shape, and so have the views to fill. A worker that
-  /// only sends elements gets blocks of zero volume.
+  /// Starts to move N fields. The blocks of all fields have one shape, and so have the views to fill. A worker that is
+  /// only in the source partition gets blocks of zero volume.
   template <class T, std::size_t N>
   auto start(bool forward, const std::array<strided<const T, Rank>, N>& x, const std::array<target<T, Rank>, N>& output,
              const char* direction) {

@@ -169,7 +169,7 @@ class fourier_engine {
     for (const layout_move& m : layout_moves_) number += m.movement->identity().number;
     return {&state(), mixed(fingerprint_, number)};
   }
-  /// Collective: throws on all workers if one of them has an error.
+  /// Collective: throws on all workers if one of them has an error; at checks::local only on that worker.
   void throw_together(const text& error_message) const {
     agree_if_checked(state(), mixed(fingerprint_, 3), local_error(error_message), [] { return text(name); });
   }
@@ -216,7 +216,7 @@ class fourier_engine {
     return s;
   }
 
-  /// Makes the plan of an adjoint call before any forward call: from the extents of dy, for balanced blocks of x.
+  /// Makes the plan of an adjoint call that fits no cached plan: from the extents of dy, for balanced blocks of x.
   structure plan_backward_call(const shape_type& own_shape, local_error& found_error) {
     const auto refuse = [&](const text& problem) {
       found_error = local_error(text(name) << ".adjoint(dy): " << problem);

@@ -76,7 +76,7 @@ class fourier_run {
     transform_in_layout();
     return start_move();
   }
-  /// Completes the move that begin() started, and all later moves. Tensors are empty if the caller passed views.
+  /// Completes the move that begin() started, and all later moves. Results are empty if the caller passed views.
   auto finish() {
     while (pending_move_of_operand_type_ || pending_move_of_result_type_) {
       if (pending_move_of_operand_type_) finish_move<In>(pending_move_of_operand_type_);

@@ -1,4 +1,5 @@
-// The owners of global indices: a directory that is divided over the workers, so that no worker holds all owners.
+// The owners of global indices: a directory that is divided over the workers; if each worker owns one range of indices,
+// every worker stores all ranges.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 
 namespace partita::detail {
 
-/// This worker's part of the directory of owners: the owners of one range of indices. The n indices of the directory
-/// are divided evenly into one range for each worker.
+/// This worker's part of the directory of owners: one range of indices, or all indices if each worker owns one range. A
+/// divided directory of n indices on p workers has parts of at most n / p indices, rounded up.
 class index_directory {
  public:
   /// Consecutive indices that one worker owns.

@@ -1,5 +1,5 @@
-// The movement of an index exchange: rows are packed, the executor moves one box to each receiver, and rows are placed
-// or combined where they arrive.
+// The movement of an index exchange: rows are packed (unless all workers share memory), the executor moves one box to
+// each receiver, and rows are placed or combined where they arrive.
 #pragma once
 
 #include <array>
@@ -91,7 +91,7 @@ struct row_call {
   }
 };
 
-/// The movement of an index exchange: forward it copies rows, backward it combines rows with a reduction.
+/// The movement of an index exchange: a forward call copies rows, an adjoint call combines rows with a reduction.
 class index_movement : public planned_movement<index_planner> {
   using base = planned_movement<index_planner>;  ///< the movement of packed rows
 
@@ -234,10 +234,10 @@ class index_movement : public planned_movement<index_planner> {
   }
 
   /// Packs the rows that other workers want (not needed if all workers share memory), starts to send these rows, copies
-  /// the rows that stay on this worker, and places the received rows at the end. One block's rows are received directly
-  /// at their places if they arrive in the order of the places. If all workers share memory, that is done only for a
-  /// pooled result (`is_pooled`) whose first row is received: senders write there directly, but reach other memory only
-  /// through a ring buffer, which costs more than a copy.
+  /// the rows that stay on this worker, and places the received rows at the end. In a call with one dense block, rows
+  /// that arrive in the order of their places are received directly there. If all workers share memory, this is done
+  /// only for a pooled result (`is_pooled`) whose first row is received: senders write to the pool directly, but to
+  /// other memory only through a ring buffer, which costs more than a copy.
   template <std::size_t N, class Result>
   auto move_rows_forward(const row_call<N>& call, Result result, bool is_pooled) {
     const row_transfers& p = pattern().transfers;

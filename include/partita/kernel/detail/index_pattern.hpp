@@ -28,7 +28,7 @@ struct row_transfers {
   row_moves placed_rows;                           ///< copies received rows to wanted rows
   bool has_repeated_rows = false;                  ///< whether a received row is wanted more than once
   /// Whether rows from other nodes are passed on to other workers of this node in a second exchange. In the adjoint,
-  /// these workers first return the rows to the worker that passed them on, which combines them in separate memory.
+  /// the receivers of the second exchange first return the rows to its senders, which combine them in separate memory.
   bool has_two_steps = false;
   struct forwarded_part : part {       // rows that are passed on
     std::size_t first_return_row = 0;  ///< the number of this part's first row among the returned rows
@@ -56,8 +56,8 @@ struct index_pattern {
 /// Requires: the owned indices of all workers are 0, 1, ..., n - 1, each on one worker, and wanted indices are below n
 ///           [shape_error, on all workers].
 /// Cost:     six exchanges of lists (exchange_lists), eleven if several workers of one node want one row of another
-///           node, eight if there are several nodes but no such row; three fewer if every worker owns a range. A worker
-///           stores the owners of n / p indices, or of p ranges, besides its own indices.
+///           node, eight if there are several nodes but no such row; three fewer if every worker owns a range. During
+///           the call a worker stores the owners of n / p indices, or of p ranges, besides its own indices.
 PARTITA_DECL index_pattern make_pattern_by_index(world_state& world, std::shared_ptr<transport>& shared_transport,
                                                  const index_list& owned, const index_list& wanted, const char* name,
                                                  const char* wanted_name);

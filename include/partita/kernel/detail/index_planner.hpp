@@ -37,7 +37,7 @@ inline constexpr index_call_texts index_exchange_texts{"partita::index_exchange(
                                                        "index that its worker owns", "index that its worker wants"};
 
 /// Plans an index exchange. The executor moves rows of bytes: the source block has the rows that this worker sends, by
-/// receivers, the destination block those that it receives, by senders. A plan depends on the bytes of a row only.
+/// receiver, the destination block those that it receives, by sender. A plan depends on the bytes of a row only.
 class index_planner {
  public:
   static constexpr std::size_t rank = 2;                           ///< the rows, and the bytes of a row

@@ -33,7 +33,7 @@ auto start_step(const K& k, X&& x) {
   if constexpr (requires { k.start(std::forward<X>(x)); }) return k.start(std::forward<X>(x));
   else return finished_step<decltype(k(x))>{k(x)};
 }
-/// Starts the adjoint of operator k in the same way.
+/// Starts the adjoint of operator k; without start_adjoint() the adjoint is applied at once.
 template <class K, class Y>
 auto start_adjoint_step(const K& k, Y&& dy) {
   if constexpr (requires { k.start_adjoint(std::forward<Y>(dy)); }) return k.start_adjoint(std::forward<Y>(dy));

@@ -28,7 +28,7 @@ struct part_structure : planned_boxes<Rank> {
   bool is_cut_balanced = true;                     ///< whether the parts are balanced
   std::shared_ptr<evicted_plans> eviction_list{};  ///< the kernel's list of tensors whose plans were evicted
 
-  /// The plan cache calls this when it evicts the plan; the eviction list then holds the plan's extents.
+  /// The plan cache calls forget() when it evicts the plan; evicted_plans then has the extents of the tensor.
   void forget() const {
     if (eviction_list && this->there.gives) eviction_list->note_eviction(this->there.extents, is_cut_balanced);
   }
@@ -95,8 +95,8 @@ class part_planner {
     return found_error.any() ? structure() : make_plan_of_parts(tensor, open);
   }
 
-  /// If the group spans several nodes, the exchange takes two steps, so that a part (in the adjoint: a node's sum of a
-  /// part) is sent from one node to another at most once.
+  /// If the group spans several nodes and one of these has several members, the exchange takes two steps, so that a
+  /// part (in the adjoint: a node's sum of a part) is sent from one node to another at most once.
   std::shared_ptr<box_exchange> exchange(const structure& s, bool forward, const element_kind& kind,
                                          const std::shared_ptr<transport>& shared_transport) const {
     const exchange_plan<rank>& plan = s.plan(forward);
@@ -140,7 +140,7 @@ class part_planner {
     return s;
   }
 
-  /// Sets an error and returns its message, which names the call, to be continued.
+  /// Sets an error and returns its message, which names the call; the caller appends the rest of the message.
   text& report_error(local_error& found_error, const box_call<rank>& call) const {
     found_error.kind = failure::shape;
     return found_error.sentence << name_ << call.direction << " with p = " << p_.grid().shape() << ": ";

@@ -35,11 +35,11 @@ struct pencil {
 ///
 /// The cost of a route is a sum of block sizes: for each move the largest block of both layouts, for each transformed
 /// dimension the largest block of its layout, as a move or a transform accesses a block about once. Among equal costs
-/// the fewest moves win, then the fewest pairs of workers that exchange boxes. Therefore a dimension that is not cut is
-/// transformed in place, slabs win if all workers have a slab (with two moves, to another layout and back, or one move
-/// if the result may have any layout), and pencils win if slabs would leave too many workers idle. No intermediate
-/// layout has the whole array on one worker, unless only one dimension of the array is longer than 1: this dimension
-/// must be undistributed in one layout.
+/// the fewest moves win, then the fewest pairs of workers that exchange boxes. Therefore a dimension that p_x does not
+/// cut is usually transformed without a move, slabs win if all workers have a slab (with two moves, to another layout
+/// and back, or one move if the result may have any layout), and pencils win if slabs would leave too many workers
+/// idle. An intermediate layout has the whole array on one worker only if no other route exists, as for an array of a
+/// single line.
 /// Cost: less than 2^(d + 1) intermediate layouts and all ordered pairs of them, for d transformed dimensions; each of
 ///       these layouts is a best grid among all grids of at most `workers` workers.
 PARTITA_DECL std::vector<pencil> choose_pencils(const pencil_request& request);

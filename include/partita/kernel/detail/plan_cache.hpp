@@ -70,9 +70,10 @@ void drop_plans_after_failures(const world_state& world, plan_cache<Plan>& cache
   known = world.failure_count();
 }
 
-/// All workers agree on the call and find a plan that fits on all of them, or make a plan together:
-/// the function `learn(local_error&)` makes the plan and may set an error. If a worker sets an error, or had an error
-/// before (call.own_error), all workers, at checks::local only that worker, throw the error, and nothing has moved.
+/// Agrees on a call and finds a plan that fits on all workers, or makes a plan together with all workers: the function
+/// `learn(local_error&)` makes the plan and may set an error. If a worker sets an error, or had an error before
+/// (call.own_error), all workers throw it (at checks::local only that worker, unless call.must_agree_on_plan); no
+/// result is written.
 template <class Plan, class Fits, class Learn, class Describe>
 Plan& agreed_structure(world_state& world, plan_cache<Plan>& cache, const kernel_call& call, Fits fits, Learn learn,
                        Describe describe) {

@@ -51,7 +51,7 @@ struct repartition_policy<Rank, result_cuts_t<R>> : repartition_policy<Rank, voi
 /// Whether all policies are policies of a repartition; each kernel rejects other policies in its own header.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool are_known_policies = (repartition_policy<Rank, Policies>::is_known && ...);
-/// Whether no two policies set the same: axes, cuts of x, cuts of the result, strategy or message form.
+/// Whether no two policies set the same property: axes, cuts of x, cuts of the result, strategy or message form.
 template <std::size_t Rank, class... Policies>
 inline constexpr bool has_no_repeated_policy =
     (0 + ... + (repartition_policy<Rank, Policies>::is_permutation ? 1 : 0)) <= 1 &&
@@ -163,7 +163,7 @@ class repartition_cuts {
   std::optional<cuts> source_cuts_, result_cuts_;  ///< the decompositions that the caller passed, if any
 };
 
-/// Throws a partition_error if the caller's cuts do not fit the partitions, or a shape_error if not each other.
+/// Throws a partition_error for cuts that do not fit the partitions, a shape_error for cuts that contradict each other.
 template <std::size_t Rank>
 void require_fitting_cuts(const repartition_cuts<Rank>& cuts) {
   const auto expect_parts = [](const char* name, const decomposition<Rank>& given, const char* partition,

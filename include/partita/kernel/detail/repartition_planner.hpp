@@ -45,7 +45,8 @@ struct repartition_structure : planned_boxes<Rank> {
 };
 
 /// The data that all plans of one repartition kernel share. If blocks have different shapes in every call, new plans
-/// take the memory of evicted plans, and one exchange carries out all of them: a call opens and allocates nothing.
+/// take the memory of evicted plans, and one exchange carries out all of them: a call usually allocates only its
+/// result.
 template <std::size_t Rank>
 struct shared_plan_state {
   evicted_plans evicted_tensors;                      ///< the tensors whose plans were evicted
@@ -228,7 +229,7 @@ class repartition_planner {
     return !problem.empty();
   }
 
-  /// Returns a plan to be overwritten, which has the memory of the plan that was evicted last.
+  /// Returns a plan to be overwritten, which has the memory of the plan that was evicted last, if there is one.
   structure take_evicted_plan() const {
     structure s = std::move(state_of_all_plans_->evicted_plan);
     s.has_shared_exchange.fill(state_of_all_plans_->has_evicted_plans);
@@ -244,7 +245,8 @@ class repartition_planner {
   }
 
   /// Gathers the shapes of the blocks of p_x on every worker, unless the agreement has passed them. Returns whether no
-  /// worker alone can find an error: they were passed, and no worker fills a view, whose shape others do not know.
+  /// worker alone can find an error: the agreement has passed the shapes, and no worker fills a view, whose shape other
+  /// workers do not know.
   bool gather_shapes(const shape_type& own_shape) const {
     bool is_known_to_all = publishes_shapes_;
     std::vector<number_array<rank + 1>> gathered_shapes;

@@ -24,8 +24,8 @@ inline void add_row(std::vector<row_run>& runs, std::size_t from, std::size_t to
 }
 
 /// A list of moves of rows between two blocks, in the order in which the moves were added. Many consecutive rows are
-/// stored as a run; rows that are consecutive on one side only are stored as a list of their numbers on the other side,
-/// four bytes each, because reading longer row numbers would take as long as copying narrow rows.
+/// stored as a run; rows that are consecutive on one side only are usually stored as a list of their numbers on the
+/// other side, four bytes each, because reading longer row numbers would take as long as copying narrow rows.
 class row_moves {
  public:
   /// The side of a group on which row numbers are listed, or `none` if row numbers are consecutive on both sides.

@@ -154,7 +154,7 @@ class sequential_groups {
 
  private:
   /// Makes a result for each worker: the result of `make_result` if the worker receives a block, zero volume if it only
-  /// sends, otherwise a copy of its own input.
+  /// contributes one, otherwise a copy of its own input.
   template <class X, class Make>
   auto results(const std::vector<X>& x, bool group_plan::*takes, bool group_plan::*gives, Make make_result) const {
     require_block_count(small_grid_, x.size(), name_);

@@ -26,7 +26,7 @@ decomposition<Extents::rank()> cut_of_blocks(const grid<Extents>& p, const std::
   return decomposition<rank>::make([&](std::size_t d) { return cut::at(layout.sizes[d]); });
 }
 
-/// The exchange of each halo plan.
+/// Returns the exchange plans that the halo plans of all workers contain.
 template <std::size_t Rank>
 worker_plans<Rank> halo_exchange_plans(const std::vector<halo_plan<Rank>>& plans) {
   worker_plans<Rank> all;

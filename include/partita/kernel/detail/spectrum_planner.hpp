@@ -136,7 +136,7 @@ class spectrum_planner {
                                          const std::shared_ptr<transport>& shared_transport) const {
     return lasting_exchange(shared_transport, world(), lowered(s.plan(forward)), kind);
   }
-  /// Sets the elements of the result to zero that no box covers. If boxes are added, all elements are already zero.
+  /// Sets the elements of the result to zero that no box covers. If boxes are added, all elements were zero before.
   template <class T>
   void do_overlapped_work(const structure& s, bool forward, const strided<T, Rank>& to, exchange_operation&) const {
     const exchange_plan<Rank>& plan = s.plan(forward);
@@ -266,7 +266,7 @@ class pending_spectrum {
   std::shared_ptr<const std::vector<scaled_plane>> scaled_planes_;  ///< the planes of the result to be multiplied
 };
 
-/// The movement of a spectrum; boxes are added in both directions.
+/// The movement of a spectrum; boxes may be added in both directions.
 template <std::size_t Rank>
 class spectrum_movement : public planned_movement<spectrum_planner<Rank>> {
   using base = planned_movement<spectrum_planner<Rank>>;  ///< moves the boxes of a spectrum

@@ -35,14 +35,14 @@ two_step_plan<Rank> plan_all_gather_by_node(const block_group<Rank>& group, cons
   const std::size_t me = group.position, here = nodes.node_of(me);
   const box<Rank>& own = tensor.parts[me];
   const auto in_whole = [&](const box<Rank>& b) { return place_in_block<Rank>::of(b.start, tensor.extents); };
-  // First step, sends: the own part goes to the members of this node and to one member of each other node.
+  // First step, sends: this worker's part goes to the members on this node and to one member on each other node.
   for (std::size_t n = 0; n < nodes.nodes() && !own.empty(); ++n) {
     if (n != here)
       plan.first_step.sends.push_back({group.members[nodes.representative(me, n)], own, {}, in_whole(own)});
     for (std::size_t mate : nodes.members(here))
       if (n == here && mate != me) plan.first_step.sends.push_back({group.members[mate], own, {}, in_whole(own)});
   }
-  // First step, receives: the parts of the members on this node, and those that this worker passes on in the second.
+  // First step, receives: the parts of the members on this node, and those that the second step passes on.
   for (std::size_t k = 0; k < group.members.size(); ++k) {
     const box<Rank>& part = tensor.parts[k];
     const std::size_t representative = nodes.representative(k, here);

@@ -21,7 +21,7 @@ namespace partita::detail {
 template <class Position>
 void find_first_positions(const index_list& wanted, std::vector<std::size_t>& first) {
   // The factor (2^64 divided by the golden ratio) is odd and has no pattern in its bits, so the highest bits of the
-  // product differ for neighbouring indices.
+  // products usually differ for neighbouring indices.
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15ULL;
   constexpr Position none = std::numeric_limits<Position>::max();
   unsigned bits = 1;
@@ -93,7 +93,7 @@ struct rows_with_owners {
   bool is_first(std::size_t j) const { return first_positions[j] == j; }  ///< whether j is the first with its index
 };
 
-/// Finds the owner and the row of each wanted index in the directory; without messages if every worker has all of it.
+/// Finds the owner and the row of each wanted index in the directory; without messages if directory.knows_all_owners().
 inline rows_with_owners find_row_owners(world_state& world, const index_directory& directory,
                                         const index_list& wanted) {
   rows_with_owners found{list_first_positions(wanted), std::vector<std::size_t>(wanted.size()),
@@ -159,10 +159,10 @@ inline row_transfers plan_direct_transfers(world_state& world, const rows_with_o
   return transfers;
 }
 
-/// Plans two exchanges. In the first, a row of another node is sent to one worker of this node, the representative of
-/// the row's owner; in the second, the representative sends the row to the other workers of this node that want it.
-/// Returns nothing if no row of another node is wanted by several workers of one node. On each worker, the rows of the
-/// second exchange are numbered after the rows of the first.
+/// Plans two exchanges. In the first exchange, a row of another node is sent to one worker of this node, the
+/// representative of the row's owner; in the second exchange, the representative sends the row to the other workers of
+/// this node that want it. Returns nothing if no row of another node is wanted by several workers of one node. On each
+/// worker, the rows of the second exchange are numbered after the rows of the first.
 inline std::optional<row_transfers> plan_transfers_by_node(world_state& world, const transport& shared_transport,
                                                            const rows_with_owners& wanted) {
   const std::size_t workers = world.size(), me = world.id(), n = wanted.size();

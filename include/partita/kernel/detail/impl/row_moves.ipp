@@ -27,7 +27,7 @@ PARTITA_DEF void row_moves::store_last_group_as_list(const row_run& next) {
   const std::size_t first = side == listed_side::from ? last.from : last.to;
   if (first + last.rows > most) return;
   runs_and_lists_.pop_back();
-  // If the group before the run is a list of the same side, the run extends it: the other side is consecutive.
+  // If the group before the run is a list of the same side, the run extends that list (the other side is consecutive).
   const bool continues_last_group = !runs_and_lists_.empty() && runs_and_lists_.back().side == side;
   if (continues_last_group) runs_and_lists_.back().rows += last.rows;
   else if (side == listed_side::from) runs_and_lists_.push_back({listed_rows_.size(), last.to, last.rows, side});

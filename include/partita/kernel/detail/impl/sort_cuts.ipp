@@ -9,8 +9,8 @@ namespace partita::detail {
 
 PARTITA_DEF std::vector<std::uint64_t> keys_at_positions(world_state& world, const sorted_keys& keys,
                                                          const std::vector<std::uint64_t>& positions) {
-  // Each round finds four more bits of every key. The key at position positions[r] is the smallest key such that more
-  // than positions[r] elements have this key or a smaller one.
+  // Each round finds four more bits of each of the searched keys. The key at position positions[r] is the smallest key
+  // such that more than positions[r] elements have this key or a smaller one.
   constexpr std::size_t tried_digits = 15, bits = 4, all_bits = 64;
   std::vector<std::uint64_t> found(positions.size(), 0), counts(positions.size() * tried_digits);
   for (std::size_t shift = all_bits; shift != 0 && !positions.empty();) {
