@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "refused.hpp"
+
 using namespace partita;
 
 BOOST_AUTO_TEST_CASE(elements_are_read_and_set_by_global_index) {
@@ -85,6 +87,34 @@ BOOST_AUTO_TEST_CASE(a_tensor_goes_to_another_mesh_and_its_cotangent_back) {
   const auto X = reshard<typed.layout("c")>(x, placed_mesh(typed, workers{p - 1}));
   static_assert(X.layout() == typed.layout("c"));
   BOOST_TEST(X.size() == (everyone.id() == p - 1 ? 3U : 0U));
+}
+
+BOOST_AUTO_TEST_CASE(a_number_is_that_of_a_tensor_of_one_element_and_of_no_other) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  for (const shape_list& extents :
+       {shape_list{}, {1}, {0}, {2}, {1, 1}, {1, 0}, {0, 3}, {2, 1}, {1, 1, 1}, {3, 0, 1}}) {
+    const auto x = shard<double>(everyone, sharding(m, extents.size()), extents, [](const auto&) { return 7; });
+    if (detail::shape_size(extents) == 1) {
+      BOOST_TEST(x.number() == 7, (text() << "" << extents));
+    } else {
+      test::expect_refused<shape_error>([&] { (void)x.number(); }, "requires a tensor of one element, not of extents");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_parameter_that_the_loss_does_not_use_has_a_gradient_of_zeros_that_lies_as_its_cotangent) {
+  const world everyone(test::workers());
+  const xt::xtensor<double, 2> zeros = xt::zeros<double>({3, 5});
+  for (const mesh& m : test::meshes(everyone.size()))
+    for (const sharding& s : test::layouts(m, 2)) {
+      const auto x = shard<double>(everyone, s, {3, 5}, [](const auto& i) { return 1.0 * i[0] + i[1]; });
+      const auto second = [](const auto&, const auto& b) { return sum(b); };
+      const auto gradient = std::get<0>(value_and_gradient(second, x, x).gradients);
+      BOOST_TEST(gradient.layout().same_layout(cotangent(s)), (text() << "" << s));
+      const auto all = gradient.whole<2>();
+      BOOST_TEST((!gradient.state()->active() || all == zeros), (text() << "" << s));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_printed_tensor_says_how_it_lies_and_what_is_here) {

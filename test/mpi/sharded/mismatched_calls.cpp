@@ -376,6 +376,11 @@ const std::vector<mismatch> table{
        const auto f = traced_by(c, [](const auto& x, const auto& y) { return multiply(x, y); });
        (void)f.bind<double>(c.everyone, {odd ? std::size_t{1} : std::size_t{0}});
      }},
+    {"bind, order of gradients",
+     [](const calls& c, bool odd) {
+       const auto f = traced_by(c, [](const auto& x, const auto& y) { return multiply(x, y); });
+       (void)f.bind<double>(c.everyone, odd ? std::vector<std::size_t>{1, 0} : std::vector<std::size_t>{0, 1});
+     }},
     {"bind, annotation of the result",
      [](const calls& c, bool odd) {
        auto f = traced_by(c, [](const auto& x, const auto& y) { return add(x, y); });

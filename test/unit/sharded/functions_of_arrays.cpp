@@ -3,6 +3,7 @@
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/attention.hpp>
 #include <partita/sharded/cast.hpp>
+#include <partita/sharded/clip.hpp>
 #include <partita/sharded/compare.hpp>
 #include <partita/sharded/convolve.hpp>
 #include <partita/sharded/drop.hpp>
@@ -99,6 +100,20 @@ BOOST_AUTO_TEST_CASE(comparisons_take_tensors_and_numbers_in_their_order) {
   check(
       "not_equal_to", [](const auto& a, const auto& b) { return not_equal_to(a, b); },
       [](double a, double b) { return a != b; });
+}
+
+/// A limit that is NaN is in no order.
+BOOST_AUTO_TEST_CASE(clip_takes_two_limits_that_are_in_order) {
+  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const line x{-2, -1, 0, 1, 2};
+  for (const double low : {-infinity, -1.0, 0.0, 1.0, infinity, nan})
+    for (const double high : {-infinity, -1.0, 0.0, 1.0, infinity, nan})
+      if (low <= high) {
+        const line y = clip(x, low, high);
+        for (std::size_t k = 0; k < x.size(); ++k) BOOST_TEST(y(k) == (x(k) < low ? low : x(k) > high ? high : x(k)));
+      } else {
+        test::expect_refused<shape_error>([&] { (void)clip(x, low, high); }, "partita::clip(x, low, high): requires");
+      }
 }
 
 BOOST_AUTO_TEST_CASE(a_cast_converts_each_element_and_is_refused_where_a_gradient_is_asked) {

@@ -2,6 +2,7 @@
 // variances of complex numbers. A gradient inside of another one is refused.
 #include <partita/sharded/arithmetic.hpp>
 #include <partita/sharded/complex.hpp>
+#include <partita/sharded/cumulative.hpp>
 #include <partita/sharded/element_functions.hpp>
 #include <partita/sharded/operate.hpp>
 #include <partita/sharded/reductions.hpp>
@@ -101,6 +102,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_functions_of_complex_numbers_are_their_differe
   check("divide", [&](const auto& x) { return sum(real(divide(w, x))); });
   check("product_of", [](const auto& x) { return real(product_of(x, dimensions<0>)); });
   check("imag of product_of", [](const auto& x) { return imag(product_of(multiply(x, x), dimensions<0>)); });
+  check("cumprod", [&](const auto& x) { return sum(real(multiply(cumprod(x, dimensions<0>), w))); });
   check("variance", [](const auto& x) { return variance(x, dimensions<0>); });
 }
 
