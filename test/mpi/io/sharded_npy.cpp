@@ -225,6 +225,18 @@ BOOST_AUTO_TEST_CASE(layouts_of_another_number_of_dimensions_are_refused) {
   BOOST_TEST((reshard(whole, m.layout("a", "")).extents() == extents));  // the world still works
 }
 
+BOOST_AUTO_TEST_CASE(an_array_is_of_a_worker_of_the_world) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const xt::xtensor<double, 1> x = xt::ones<double>({6});
+  for (const std::size_t worker : {everyone.size(), everyone.size() + 1, ~std::size_t{0}})
+    BOOST_TEST(test::refused<partition_error>([&] { shard_from(everyone, worker, m.layout("a"), {6}, x); }) ==
+               (text("partita::shard_from: requires a worker below ")
+                << everyone.size() << ", got " << worker << "; choose one of the world")
+                   .c_str());
+  BOOST_TEST((shard_from(everyone, everyone.size() - 1, m.layout("a"), {6}, x).extents() == shape_list{6}));
+}
+
 BOOST_AUTO_TEST_CASE(bytes_of_a_complex_number_change_places_within_each_of_its_parts) {
   const std::array<std::complex<float>, 3> z{{{1.5F, -2.25F}, {0.1F, 0.2F}, {-3.7F, 1e-9F}}};
   auto turned = z;
