@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <partita/io/detail/new_file.hpp>
 #include <partita/io/load_checkpoint.hpp>
+#include <partita/io/npy.hpp>
 #include <partita/io/save_checkpoint.hpp>
 #include <partita/kernel/block_from.hpp>
 
@@ -219,6 +220,9 @@ BOOST_AUTO_TEST_CASE(owners_write_their_slabs_and_wait_for_the_disk_if_they_shou
       BOOST_TEST(mine.bytes_written == 2 * slab + manifest);
       BOOST_TEST(mine.synced_files == (sync && me < owners ? (me == 0 ? 3U : 2U) : 0U));
       BOOST_TEST(mine.synced_folders == (sync && me == 0 ? 2U : 0U));
+      const test::file_calls of_file =
+          test::file_calls_of([&] { save_npy(s.run + ".npy", s.p, s.global, x, options.files); });
+      BOOST_TEST((of_file == test::file_calls{0, slab, sync && me < owners ? 1U : 0U, sync && me == 0 ? 1U : 0U}));
     }
   BOOST_TEST((load_checkpoint(s.run, s.everyone, 1).load<float, 2>("y", s.q) == s.block(s.q, 1)));
   BOOST_TEST((load_checkpoint(s.run, s.everyone, step).load<float, 2>("x", s.q) == s.block(s.q, 1)));

@@ -57,6 +57,11 @@ const std::vector<mismatch> table{
      [](const files& f, bool odd) {
        save_npy(f.path("x.npy"), odd ? f.point() : f.line(), extents<dynamic>(2 * f.n), f.block(2 * f.n));
      }},
+    {"save_npy, order of dimensions",
+     [](const files& f, bool odd) {
+       if (odd) save_npy(f.path("x.npy"), f.line(), extents<dynamic>(2 * f.n), f.block(2 * f.n), fortran_order);
+       else f.save("x.npy", 2 * f.n);
+     }},
     {"load_npy, path",
      [](const files& f, bool odd) { (void)load_npy<double, 1>(f.path(odd ? "b.npy" : "a.npy"), f.line()); }},
     {"load_npy, partition",

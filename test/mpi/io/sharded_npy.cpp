@@ -145,6 +145,35 @@ BOOST_AUTO_TEST_CASE(a_file_that_does_not_fit_is_told_why) {
   BOOST_TEST((detail::extents_as_array<2>({4, 5}, "a call") == std::array<std::size_t, 2>{4, 5}));
 }
 
+/// Every worker gets the error, also one that holds no block of the file, and the old file stays.
+BOOST_AUTO_TEST_CASE(a_tensor_that_is_partial_or_of_another_rank_or_on_no_mesh_is_not_saved) {
+  const world everyone(test::workers());
+  const test::folder folder(test::workers());
+  const std::string path = folder / "x.npy";
+  const auto number = [](const auto& i) { return test::numbered(i); };
+  for (const mesh& m : test::meshes(everyone.size())) {
+    const auto whole = shard<long long>(everyone, m.layout("", ""), {5, 3}, number);
+    save_npy<2>(path, whole);
+    for (const sharding& s : test::layouts(m, 2))
+      if (s.is_partial()) {
+        const auto x = shard<long long>(everyone, s, {5, 3}, number);
+        const std::string told = test::refused<partition_error>([&] { save_npy<2>(path, x); });
+        BOOST_TEST(told == (text("partita::sharded_tensor::save_npy: requires a value whose sums are taken, but it has "
+                                 "the layout ")
+                            << "" << s << "; reshard it to a layout that is not partial first")
+                               .c_str());
+      }
+    BOOST_TEST(test::refused<shape_error>([&] { save_npy<3>(path, whole); }) ==
+               "partita::save_npy<rank>(path, x): requires the rank of the tensor, which is 2, not 3; name that");
+  }
+  const auto alone =
+      detail::tensor_of<long long>(nullptr, sharding(mesh(), 2), {5, 3}, detail::tensor_block<long long>({5, 3}));
+  BOOST_TEST(test::refused<partition_error>([&] { save_npy<2>(path, alone); }) ==
+             "partita::save_npy(path, x): requires a tensor on a mesh; shard it first");
+  everyone.communicator().barrier();
+  BOOST_TEST((test::bytes_of(path) == file_of(5, 3, false, false)));
+}
+
 /// Elements with bytes that hold nothing have no other order of bytes.
 BOOST_AUTO_TEST_CASE(long_double_of_another_order_of_bytes_is_refused) {
   const world everyone(test::workers());
@@ -194,6 +223,18 @@ BOOST_AUTO_TEST_CASE(layouts_of_another_number_of_dimensions_are_refused) {
     refuses("partita::reshard", [&] { reshard(whole, placed_mesh(m), layout); });
   }
   BOOST_TEST((reshard(whole, m.layout("a", "")).extents() == extents));  // the world still works
+}
+
+BOOST_AUTO_TEST_CASE(an_array_is_of_a_worker_of_the_world) {
+  const world everyone(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const xt::xtensor<double, 1> x = xt::ones<double>({6});
+  for (const std::size_t worker : {everyone.size(), everyone.size() + 1, ~std::size_t{0}})
+    BOOST_TEST(test::refused<partition_error>([&] { shard_from(everyone, worker, m.layout("a"), {6}, x); }) ==
+               (text("partita::shard_from: requires a worker below ")
+                << everyone.size() << ", got " << worker << "; choose one of the world")
+                   .c_str());
+  BOOST_TEST((shard_from(everyone, everyone.size() - 1, m.layout("a"), {6}, x).extents() == shape_list{6}));
 }
 
 BOOST_AUTO_TEST_CASE(bytes_of_a_complex_number_change_places_within_each_of_its_parts) {

@@ -42,6 +42,13 @@ static_assert(comes_back("([i, j, k])->([i, j, k], [i, k]) {i=8, j=4, k=4}"));
 static_assert(rule_from_shardy("([i, k])->([i, k], [k]) {i=4, k=16}").factors[0].kind == factor_kind::replicate);
 static_assert(rule_from_shardy("([i, k])->([i, k], [k]) {i=4, k=16} reduction={i}").factors[0].kind ==
               factor_kind::reduce);
+// however many operands have it: it is summed only if two or more of them and no result have it
+constexpr factor_kind kind_of_first(const char* written) { return rule_from_shardy(written).factors[0].kind; }
+static_assert(kind_of_first("([i, k])->([k], [k]) {i=4, k=16}") == factor_kind::replicate);
+static_assert(kind_of_first("([i, k], [i])->([k], [k]) {i=4, k=16}") == factor_kind::reduce);
+static_assert(kind_of_first("([i, k], [i])->([i, k], [k]) {i=4, k=16}") == factor_kind::replicate);
+static_assert(kind_of_first("([i, k], [i], [i])->([k], [i]) {i=4, k=16}") == factor_kind::replicate);
+static_assert(kind_of_first("([i, k], [i])->([i, k], [i]) {i=4, k=16}") == factor_kind::pass_through);
 static_assert(comes_back("([i, j, l], [i, j, k])->([i, l, k]) {i=8, j=3, k=5, l=3} need_replication={j, k, l}"));
 static_assert(
     comes_back("([i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x], [y, z, z_1, z_2])->([z_2]) "

@@ -170,4 +170,22 @@ BOOST_AUTO_TEST_CASE(messages_are_joined_if_the_traffic_between_the_nodes_says_s
   BOOST_TEST(apart > 200U);
 }
 
+/// A box without elements is in no message, also where other boxes of its workers are, and where there is no other.
+BOOST_AUTO_TEST_CASE(boxes_without_elements_are_in_no_message) {
+  const auto node_of = [](std::size_t worker) { return worker / 2; };
+  const std::vector<crossing_box> full{{0, 2, 4, 0, 0}, {0, 3, 6, 0, 2}, {1, 3, 5, 1, 0}};
+  std::vector<crossing_box> all = full, empty{{0, 2, 0, 0, 1}, {1, 2, 0, 1, 1}, {1, 4, 0, 1, 2}};
+  all.insert(all.begin() + 1, empty[0]);
+  all.insert(all.end(), {empty[1], empty[2]});
+  for (const bool joins : {false, true}) {
+    const node_messages with(all, true, 0, 8, node_of, joins), without(full, true, 0, 8, node_of, joins);
+    BOOST_TEST(with.boxes.size() == full.size());
+    BOOST_TEST(with.messages.size() == (joins ? 1U : 3U));
+    for (std::size_t k = 0; k < with.messages.size(); ++k)
+      BOOST_TEST((as_seen(with, with.messages[k]) == as_seen(without, without.messages[k])));
+    const node_messages none(empty, true, 0, 8, node_of, joins);
+    BOOST_TEST((none.boxes.empty() && none.messages.empty()));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

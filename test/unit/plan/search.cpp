@@ -235,6 +235,32 @@ BOOST_AUTO_TEST_CASE(what_would_be_found_without_a_limit_has_the_cost_of_a_searc
   BOOST_TEST(sharded > 0U);
 }
 
+/// Without the limit the states of the optimiser need not be sharded: what is said to be fastest then is not judged by
+/// the time that it takes with sharded states, which have more messages.
+BOOST_AUTO_TEST_CASE(what_is_fastest_without_a_limit_is_so_without_sharded_states_whatever_messages_take) {
+  std::size_t told = 0;
+  for (const double latency : {1e-7, 1e-6, 4e-6, 1.6e-5, 1e-4})
+    for (const std::size_t rows : {8U, 64U, 256U}) {
+      two_layers p(two_by_two, {rows, 64});
+      search_options how;
+      how.model.states = 2;
+      const mesh_links links{{latency, 1e-9}, {latency, 1e-9}};
+      const search_answer free = search(p.g, links, ~std::size_t{0}, how);
+      for (const std::size_t percent : {99U, 80U, 60U, 50U}) {
+        const std::size_t memory = free.best.cost.peak * percent / 100;
+        try {
+          const search_answer tight = search(p.g, links, memory, how);
+          if (!tight.best_without_limit.is_found) continue;
+          BOOST_TEST(tight.best_without_limit.cost.seconds() == free.best.cost.seconds(),
+                     latency << " s, " << rows << " rows, " << percent << " percent");
+          ++told;
+        } catch (const partition_error&) {  // nothing fits into so little memory
+        }
+      }
+    }
+  BOOST_TEST(told > 5U);
+}
+
 BOOST_AUTO_TEST_CASE(the_second_best_is_no_other_description_of_the_best) {
   graph g(two_by_two);
   const value x = g.input({64, 64});

@@ -358,4 +358,22 @@ BOOST_AUTO_TEST_CASE(cotangents_in_different_layouts_are_moved_to_that_of_their_
   BOOST_TEST(moves_of(plan) == expected, boost::test_tools::per_element());
 }
 
+/// Operations that look elements up by index multiply nothing, whichever operand has the indices.
+BOOST_AUTO_TEST_CASE(a_lookup_by_index_takes_no_multiply_adds) {
+  const auto seconds = [](const operation& op, std::initializer_list<shape_list> operands) {
+    graph g(m);
+    std::vector<value> of;
+    for (const shape_list& shape : operands) of.push_back(g.input(shape));
+    of.size() == 2 ? g.apply(op, {of[0], of[1]}) : g.apply(op, {of[0], of[1], of[2]});
+    const completion done = complete(g);
+    return plan_step(done, {.multiply_adds = 1, .memory_bytes = 1e300}).cost.computing_seconds;
+  };
+  BOOST_TEST(seconds(rules::embedding(), {{16, 8}, {100, 32}}) < 1);
+  BOOST_TEST(seconds(rules::vocabulary_embedding, {{100, 32}, {16, 8}}) < 1);
+  BOOST_TEST(seconds(rules::gather(0), {{100, 32}, {16}}) < 1);
+  BOOST_TEST(seconds(rules::gather(1), {{32, 100}, {16}}) < 1);
+  BOOST_TEST(seconds(rules::where, {{16, 32}, {16, 32}, {16, 32}}) < 1);
+  BOOST_TEST(seconds(rules::matmul, {{16, 8}, {8, 32}}) == 16.0 * 8 * 32);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

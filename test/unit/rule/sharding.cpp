@@ -549,6 +549,23 @@ BOOST_AUTO_TEST_CASE(the_log_names_tensor_dimension_factor_axis_and_winner) {
   BOOST_TEST(how_often(p, decision::what::becomes_partial) == 1U);
 }
 
+/// Policies that only pass the axes of the leading dimension of a group take a dimension of one element for none.
+BOOST_AUTO_TEST_CASE(a_dimension_of_one_element_does_not_lead_its_group) {
+  for (const policy::merged_axes how : {policy::merged_axes::leading_only, policy::merged_axes::move_to_leading}) {
+    policy by;
+    by.merged_dimensions = how;
+    const auto merged = [&](std::size_t first, std::size_t second, const char* cut_of_first,
+                            const char* cut_of_second) {
+      return propagate(m, "ab->(ab)", {spec(m.layout(cut_of_first, cut_of_second), {first, second})}, by).results[0];
+    };
+    BOOST_TEST((merged(1, 8, "", "data") == m.layout("data")));
+    BOOST_TEST((merged(1, 8, "data", "model") == m.layout("model")));
+    BOOST_TEST((merged(4, 8, "", "data") == m.layout("")));
+    BOOST_TEST((merged(4, 1, "data", "") == m.layout("data")));
+    BOOST_TEST((merged(1, 1, "data", "model") == m.layout("")));
+  }
+}
+
 /// Each decision once, with everything that is recorded of it.
 BOOST_AUTO_TEST_CASE(every_decision_is_recorded_with_its_tensor_dimension_factor_and_axis) {
   using enum policy::conflict;
