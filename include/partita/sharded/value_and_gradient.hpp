@@ -83,7 +83,7 @@ concept may_be_called = !any_tensor<F> && (std::is_class_v<F> || std::is_functio
 /// once, with parameters of the same types (plain arrays become tensors without a mesh). All other tensors that f reads
 /// are constants.
 /// Shapes:   f returns a tensor with one element; a gradient has the extents of its parameter.
-/// Requires: parameters of float or double [compile time]; a scalar result [shape_error]; f reads no parameter of
+/// Requires: floating-point parameters [compile time]; a scalar result [shape_error]; f reads no parameter of
 ///           another value_and_gradient, as second derivatives are not computed [error, on all workers].
 /// Cost:     the backward pass computes about twice the products of f. The layout of a gradient is cotangent(layout of
 ///           its parameter). A block that the backward pass reads is kept until the backward step that reads it is
@@ -98,8 +98,8 @@ auto value_and_gradient(const F& f, const P&... parameters) {
       "a traced program do not; call it with that program, value_and_gradient(program, x...)");
   constexpr bool are_real = !have_elements || (!std::is_integral_v<detail::element_of_tensor<P>> && ...);
   static_assert(are_real,
-                "partita::value_and_gradient(f, parameters...): requires parameters of float or double, as derivatives "
-                "are no integers; cast them first");
+                "partita::value_and_gradient(f, parameters...): requires floating-point parameters, real or complex, "
+                "as derivatives are no integers; cast them first");
   if constexpr (have_elements && are_real) {
     // 1. Mark the parameters, and run f; the operations are recorded on the tape.
     (detail::require_no_other_gradient(parameters), ...);

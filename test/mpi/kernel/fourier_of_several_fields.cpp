@@ -394,6 +394,33 @@ BOOST_AUTO_TEST_CASE(wrong_fields_are_one_error_on_all_workers) {
   }
 }
 
+/// The adjoint gives each worker the block that it had in x. Once the plan of an x in unbalanced blocks is evicted by
+/// newer ones, the adjoint is refused.
+BOOST_AUTO_TEST_CASE(the_adjoint_of_an_unbalanced_x_whose_plan_was_evicted_is_refused) {
+  const world everyone(test::workers());
+  const std::size_t me = everyone.id(), size = everyone.size();
+  using matrix = xt::xtensor<number, 2>;
+  const auto f = fourier_transform<1>(everyone.partition(extents<dynamic, 1>(size)),
+                                      everyone.partition(extents<1, dynamic>(size)));
+  const auto block = [](std::size_t rows, std::size_t columns) {
+    return matrix(std::array<std::size_t, 2>{rows, columns}, number(1));
+  };
+  const auto call_others = [&] {
+    for (std::size_t k = 0; k < 33; ++k) f(block(2, size * (k + 9)));
+  };
+  const matrix x = block(me == 0 ? size + 1 : 1, 2 * size);  // 2 * size rows
+  const matrix y = f(x);
+  BOOST_TEST((f.adjoint(y).shape() == x.shape()));
+  call_others();
+  if (size > 1) test::expect_refused<shape_error>([&] { f.adjoint(y); }, "has been forgotten");
+  f(x);
+  BOOST_TEST((f.adjoint(y).shape() == x.shape()));
+  // balanced blocks of a tensor of these extents need no memory
+  f(block(2, 2 * size));
+  call_others();
+  BOOST_TEST((f.adjoint(y).shape() == block(2, 2 * size).shape()));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 #else
