@@ -19,7 +19,8 @@ struct norm_weights {
   T* beta_gradient = nullptr;   ///< the adjoint adds to it; null without a bias
 };
 
-/// This worker's block of a norm's weight (initially 1) and bias (initially 0); empty in a norm without parameters.
+/// This worker's blocks of a norm's weight (initially 1) and bias (initially 0); a parameter that the norm lacks is
+/// empty.
 template <class T, std::size_t Rank>
 class scale_and_shift {
  public:
@@ -47,7 +48,8 @@ class scale_and_shift {
     shapes_ = {weight_.shape(), bias_.shape()};
   }
 
-  /// The error message if a weight, bias or gradient has a wrong shape because the program assigned it; else empty.
+  /// The error message if a weight, bias or gradient has a wrong shape because the program assigned it; else an empty
+  /// text.
   text error_in_parameters(const char* name) const {
     text error_message;
     if (!can_replace_shape(weight_.shape(), shapes_[0]) || !can_replace_shape(weight_gradient_.shape(), shapes_[0]))

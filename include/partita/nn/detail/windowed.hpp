@@ -128,8 +128,8 @@ void visit_divisors(const local_taps<Rank>& worker_taps, F f) {
   }
 }
 
-/// Buffers for the intermediate results when taps are applied to one dimension after the other. The buffers are kept
-/// between calls, so they are allocated once.
+/// Buffers for the intermediate results when taps are applied to one dimension after the other. A caller that keeps the
+/// buffers between calls of the same shapes allocates them once.
 template <class T>
 struct taps_buffers {
   std::vector<T> from{}, to{};  ///< the operand and the result along one dimension, exchanged after it
