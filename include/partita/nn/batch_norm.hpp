@@ -34,12 +34,10 @@ struct batch_norm_options {
 /// channels, and are empty on a worker outside of p.
 /// Requires: an x whose channels have the number and the split that the options say, and in training more than one
 /// element in each channel [shape_error, on all workers].
-/// Cost: in training, and in evaluation without `track`, one all_reduce of three numbers per channel among the workers
-/// that share channels (count, mean and sum of squared deviations, merged pairwise); in evaluation with `track` an
-/// agreement, and an all_gather of the block shapes if they are new. The adjoint takes one all_reduce of two numbers
-/// per channel.
-/// Adjoint: adjoint(dy) returns dx of the last x, and adds the gradients of weight and bias, summed over the workers,
-/// to weight_gradient() and bias_gradient().
+/// Cost: one all_reduce of three numbers per channel among the workers that share channels (count, mean and sum of
+/// squared deviations, merged pairwise); in evaluation with `track` an agreement instead. The adjoint takes one
+/// all_reduce of two numbers per channel.
+/// Adjoint: adjoint(dy) returns dx, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
@@ -96,8 +94,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   auto forward(const X& x) {
     return (*this)(x);
   }
-  /// Returns the gradient with respect to the last x. Adds the gradients of weight and bias, summed over the workers,
-  /// to weight_gradient() and bias_gradient().
+  /// Returns dx for the last x, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
   template <class Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),
@@ -108,9 +105,8 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     return normaliser_.adjoint(block, uses_running_stats_, element_counts_, this->weight_pointers());
   }
 
-  /// After train() the layer normalises by the statistics of each batch, and with `track` also updates the running
-  /// statistics. After evaluate() it normalises by the running statistics (without `track`, by the statistics of the
-  /// batch).
+  /// After train() the layer uses the statistics of each batch, and with `track` updates the running statistics. After
+  /// evaluate() it uses the running statistics (without `track`, those of the batch).
   void train() { training_ = true; }
   void evaluate() { training_ = false; }       ///< the next calls use the running statistics if there are any
   bool training() const { return training_; }  ///< whether the layer is in training mode, as it is initially
@@ -124,8 +120,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   const batch_norm_options& options() const { return options_; }
 
  private:
-  /// Throws an error if the norm does not accept x. The arguments describe the whole x and are equal on all workers, so
-  /// all workers throw the same error.
+  /// Throws an error if the norm does not accept x; `tensor` is equal on all workers, so all throw the same error.
   void require_trainable(const detail::tensor_layout<Rank>& tensor, std::size_t elements_per_channel) const {
     detail::require_channels(tensor, channel_cut_, name);
     if (training_ && elements_per_channel <= 1)

@@ -195,8 +195,7 @@ class convolution {
       } else {
         part_shape[0] = x_shape[0];
       }
-      // 3. Compute y. Without oneDNN, the tiles of outputs that need no cell of another worker are computed while the
-      // exchange runs.
+      // 3. Compute y. Without oneDNN, outputs that need no cell of other workers are computed during the exchange.
       auto y = detail::uninitialised_tensor<T, rank>(input.memory(), part_shape);
       if (weight_partition.active())
         local_convolver().forward(later.incomplete_result().data(), weight.data(),

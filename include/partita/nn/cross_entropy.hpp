@@ -82,8 +82,7 @@ class cross_entropy_loss {
     detail::require_reduced_loss(last_loss_, "partita::cross_entropy_loss");
     return gradient([&](std::size_t) { return loss_scale_ * static_cast<double>(dy); });
   }
-  /// Returns the gradient of the sum of dy times the last result of `each`, with respect to x. Requires dy of the shape
-  /// of this result [shape_error, on all workers].
+  /// Returns dx from dy, the gradient of the last result of `each`, of its shape [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(rank_of<Y> == Rank - 1 && std::is_same_v<element_of<Y>, T>,

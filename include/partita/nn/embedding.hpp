@@ -113,8 +113,7 @@ class embedding {
   auto forward(const X& x) {
     return (*this)(x);
   }
-  /// Returns zeros, as x has no gradient. Adds the gradient of this worker's block of W, summed over the workers that
-  /// keep the block, to weight_gradient().
+  /// Returns zeros. Adds the gradient of W, summed over the workers that keep this block of W, to weight_gradient().
   template <class Y>
   xt::xtensor<T, Rank - 1> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),

@@ -32,8 +32,7 @@ struct group_norm_options {
 /// Cost: one all_reduce of three numbers per sample and group among the workers that share samples. The adjoint
 /// takes one all_reduce of two numbers per sample and group among these workers, and with `affine` one of two numbers
 /// per channel among the workers that share channels.
-/// Adjoint: adjoint(dy) returns dx of the last x, and adds the gradients of weight and bias, summed over the workers,
-/// to weight_gradient() and bias_gradient().
+/// Adjoint: adjoint(dy) returns dx, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given>
 class group_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");
@@ -78,8 +77,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   auto forward(const X& x) {
     return (*this)(x);
   }
-  /// Returns the gradient with respect to the last x. Adds the gradients of weight and bias, summed over the workers,
-  /// to weight_gradient() and bias_gradient().
+  /// Returns dx for the last x, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
   template <class Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),

@@ -71,8 +71,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   auto forward(const X& x) {
     return (*this)(x);
   }
-  /// Returns the gradient with respect to the last x. Adds the gradients of weight and bias, summed over the workers,
-  /// to weight_gradient() and bias_gradient().
+  /// Returns dx for the last x, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
   template <class Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) {
     static_assert(
@@ -124,8 +123,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
                                               const layer_norm_options<K>& options) {
     return own_box(p, make_cuts(p.grid().shape(), options)).shape();
   }
-  /// Throws an error if x cannot be normalised. The arguments describe the whole x and are equal on all workers, so all
-  /// workers throw the same error.
+  /// Throws an error if x cannot be normalised; `tensor` is equal on all workers, so all throw the same error.
   void require_extents(const tensor_layout<Rank>& tensor) const {
     for (std::size_t d = 0; d < K; ++d) {
       if (tensor.extents[Rank - K + d] != options_.shape[d])
@@ -159,8 +157,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
 /// Cost: one all_reduce of three numbers per row along the last K dimensions of p. The adjoint takes one all_reduce
 /// of two numbers per row along these dimensions, and with `affine` one of two numbers per element of weight() along
 /// the other dimensions.
-/// Adjoint: adjoint(dy) returns dx of the last x, and adds the gradients of weight and bias, summed over the workers,
-/// to weight_gradient() and bias_gradient().
+/// Adjoint: adjoint(dy) returns dx, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given, std::size_t K = 1>
 class layer_norm : public detail::last_dimensions_norm<T, Rank, K, true> {
  public:

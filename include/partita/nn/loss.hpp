@@ -78,8 +78,7 @@ inline double divisor(loss_reduction reduction, double elements, double batch) {
 /// Shapes: x and target are this worker's blocks on p, partitioned in any way, but both in the same way; on workers
 /// outside of p they have zero volume.
 /// Requires: an x and a target of the same shape, and for bce_loss an x in [0, 1] [shape_error, on all workers].
-/// Cost: one all_reduce of three numbers over the world; only an agreement for `each` and its adjoint; no communication
-/// for the adjoint of a loss that is one number.
+/// Cost: one all_reduce of three numbers over the world; `each` and its adjoint: an agreement; other adjoints: nothing.
 /// Adjoint: adjoint(dy) is dy times the gradient of the last loss with respect to x; there is no gradient of the
 /// target.
 template <class T, std::size_t Rank, class Function>
@@ -138,8 +137,7 @@ class elementwise_loss {
       dx.data()[k] = static_cast<T>(derivatives_.data()[k] * scale_ * static_cast<double>(dy));
     return dx;
   }
-  /// Returns the gradient of the sum of dy times the last result of `each`, with respect to x. Requires dy of the shape
-  /// of this result [shape_error, on all workers].
+  /// Returns dx from dy, the gradient of the last result of `each`, of its shape [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(

@@ -1,5 +1,4 @@
-// The softmax cross entropy of scores whose classes are partitioned over workers. A worker stores only its classes of
-// each row.
+// The softmax cross entropy of scores whose classes are partitioned over workers. A worker stores only its block.
 #pragma once
 
 #include <cmath>

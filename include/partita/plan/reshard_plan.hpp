@@ -87,7 +87,7 @@ constexpr basic_text<Capacity>& write_axes(basic_text<Capacity>& out, const resh
   return out;
 }
 
-/// Writes a step: all_to_all model from 1 to 0, 4096 bytes -> (data+model, ).
+/// Writes a step, for example "all_to_all model from 1 to 0, 4096 bytes -> (data+model, )".
 template <std::size_t Capacity>
 constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const reshard_step& one) {
   write_axes(out << name_of(one.done), one);

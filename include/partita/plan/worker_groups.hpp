@@ -11,8 +11,9 @@
 
 namespace partita {
 
-/// Disjoint groups of workers, each with an order: its first member is its root. A worker may be in no group. All
-/// workers must pass equal groups. Cost: O(workers) to make groups, O(members of the own group) to plan a call.
+/// Disjoint groups of workers, each with an order: the first member of a group is its root. A worker may be in no
+/// group. All workers must pass equal groups. Cost: O(workers) to make groups (from colours O(workers * groups)),
+/// O(members of a group) to plan a call.
 class worker_groups {
  public:
   /// Makes groups from lists of worker ids, none of them empty. Each id may occur only once [partition_error].

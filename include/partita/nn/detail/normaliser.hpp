@@ -88,8 +88,7 @@ class normaliser {
     parameter_map_ = std::move(parameters);
   }
 
-  /// Returns the moments for each statistic of this worker's block, over all elements of the whole tensor that share
-  /// it. Cost: one all_reduce.
+  /// Returns the moments of each statistic of this block, over the whole tensor. Cost: one all_reduce.
   std::vector<moments> compute_moments(const xt::xtensor<T, Rank>& x) const {
     auto block_moments = uninitialised<moments, 1>({statistics_map_.count});
     for (auto& m : block_moments) m = moments{};
@@ -127,9 +126,8 @@ class normaliser {
     return y;
   }
   /// Returns the gradient with respect to x, and adds the gradients of gamma and beta if the norm has them.
-  /// `are_statistics_fixed` says that the statistics were not computed from x. Cost: one all_reduce; a second one if
-  /// the norm has a weight that is shared along dimensions other than the averaged ones, and statistics that are not
-  /// fixed.
+  /// `are_statistics_fixed` says that the statistics were not computed from x. Cost: one all_reduce; two if the norm
+  /// has a weight that is shared along dimensions other than the averaged ones.
   xt::xtensor<T, Rank> adjoint(const xt::xtensor<T, Rank>& dy, bool are_statistics_fixed,
                                const std::vector<double>& counts, const norm_weights<T>& by) const {
     const std::size_t statistics = statistics_map_.count, parameters = parameter_map_.count;

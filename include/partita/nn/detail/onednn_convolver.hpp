@@ -1,6 +1,6 @@
 // The convolution of one worker by oneDNN, for floats. The convolver uses the direct kernels of oneDNN, with weights
 // and images in the layouts that oneDNN prefers. Computations that oneDNN does not support, and gradients with few
-// input channels, use im2col and BLAS.
+// channels, use im2col.
 #pragma once
 
 #if !__has_include(<oneapi/dnnl/dnnl.hpp>)  // one error; after an #error the compiler would report many more
@@ -147,8 +147,8 @@ class onednn_task {
   dnnl::primitive primitive_;  ///< oneDNN's kernel; empty if oneDNN does not support the computation
 };
 
-/// A cache of a thread's oneDNN kernels, with the stream and buffers that they share; a full cache drops the oldest
-/// kernel. oneDNN needs milliseconds to make a kernel.
+/// A cache of a thread's last oneDNN kernels, with the stream and buffers that these kernels share. oneDNN needs
+/// milliseconds to make a kernel.
 template <std::size_t Features>
 class onednn_tasks {
   using sizes = local_convolution<Features>;
@@ -207,8 +207,7 @@ class onednn_convolver {
   void forward(const float* x, const float* w, const float* bias, float* y) {
     forward(x, w, bias, y, {}, [] {});
   }
-  /// Computes y = W x + b. With oneDNN it first calls wait_for_input(), because oneDNN computes whole images only;
-  /// im2col computes tiles of `available` cells before.
+  /// Computes y = W x + b. With oneDNN it first calls wait_for_input(), because oneDNN computes whole images only.
   template <class Arrive>
   void forward(const float* x, const float* w, const float* bias, float* y,
                const std::array<interval, Features>& available, Arrive wait_for_input) {

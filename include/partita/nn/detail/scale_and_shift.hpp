@@ -19,8 +19,7 @@ struct norm_weights {
   T* beta_gradient = nullptr;   ///< the adjoint adds to it; null without a bias
 };
 
-/// This worker's blocks of a norm's weight (initially 1) and bias (initially 0); a parameter that the norm lacks is
-/// empty.
+/// This worker's blocks of a norm's weight (initially 1) and bias (initially 0); empty if the norm lacks them.
 template <class T, std::size_t Rank>
 class scale_and_shift {
  public:
@@ -48,8 +47,7 @@ class scale_and_shift {
     shapes_ = {weight_.shape(), bias_.shape()};
   }
 
-  /// The error message if a weight, bias or gradient has a wrong shape because the program assigned it; else an empty
-  /// text.
+  /// The error message if a weight, bias or gradient has a wrong shape because the program assigned it; else empty.
   text error_in_parameters(const char* name) const {
     text error_message;
     if (!can_replace_shape(weight_.shape(), shapes_[0]) || !can_replace_shape(weight_gradient_.shape(), shapes_[0]))

@@ -116,7 +116,7 @@ inline constexpr operation standard_operations[] = {
     rules::update(1), rules::sgd, rules::momentum, rules::adam, rules::adamw,
     // Rules for operations that no other rule describes.
     rules::replicated({}), rules::data_parallel({})};
-/// Names of element-wise functions without known properties, whose rule is that of `rules::elementwise`.
+/// Names of element-wise functions whose rule is that of `rules::elementwise`, which assumes no linearity.
 inline constexpr const char* elementwise_names[] = {
     "abs",           "ceil",    "clip",    "cos",        "dropout",     "equal",      "exp",
     "gelu",          "greater", "floor",   "less_equal", "logical_and", "logical_or", "logical_not",
