@@ -34,7 +34,8 @@ struct convolution_options {
   per_dimension<Features> stride = 1;    ///< the distance in cells between the starts of two windows
   per_dimension<Features> padding{};     ///< the number of cells added before and after the tensor
   per_dimension<Features> dilation = 1;  ///< the distance in cells between two elements of the kernel
-  /// each group of output channels reads its group of input channels only; groups == in_channels: depthwise
+  /// each group of output channels reads its group of input channels only; groups == in_channels is depthwise
+  /// convolution
   std::size_t groups = 1;
   bool bias = true;                                  ///< whether the layer has a bias
   padding_mode mode = padding_mode::zeros;           ///< the values in the padding

@@ -82,7 +82,8 @@ class cross_entropy_loss {
     detail::require_reduced_loss(last_loss_, "partita::cross_entropy_loss");
     return gradient([&](std::size_t) { return loss_scale_ * static_cast<double>(dy); });
   }
-  /// Returns dx from dy, the gradient of the last result of `each`, of its shape [shape_error, on all workers].
+  /// Returns dx if dy is the gradient with respect to the last result of `each`. Requires dy of the shape of this
+  /// result [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(rank_of<Y> == Rank - 1 && std::is_same_v<element_of<Y>, T>,

@@ -18,7 +18,7 @@ namespace partita {
 
 /// The dimension of the table that is split over the last dimension of the embedding's partition.
 enum class embedding_cut {
-  columns,  ///< each worker keeps some columns of all rows and returns these columns, without communication
+  columns,  ///< each worker keeps some columns of all rows and returns these columns, without sending elements
   rows      ///< each worker keeps some rows, and one all_reduce gives each worker whole rows
 };
 

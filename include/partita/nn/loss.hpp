@@ -73,8 +73,9 @@ inline double divisor(loss_reduction reduction, double elements, double batch) {
 
 }  // namespace detail
 
-/// A loss that is the mean, or the sum, of f(x, target) over elements. This is the class of mse_loss, l1_loss,
-/// smooth_l1_loss, bce_loss, bce_with_logits_loss, kl_loss and poisson_nll_loss: `mse_loss<double, 2> loss(p_x)`.
+/// A loss that is the mean, or the sum, of f(x, target) over elements. elementwise_loss is the class of mse_loss,
+/// l1_loss, smooth_l1_loss, bce_loss, bce_with_logits_loss, kl_loss and poisson_nll_loss: `mse_loss<double, 2>
+/// loss(p_x)`.
 /// Shapes: x and target are this worker's blocks on p, partitioned in any way, but both in the same way; on workers
 /// outside of p they have zero volume.
 /// Requires: an x and a target of the same shape, and for bce_loss an x in [0, 1] [shape_error, on all workers].
@@ -137,7 +138,8 @@ class elementwise_loss {
       dx.data()[k] = static_cast<T>(derivatives_.data()[k] * scale_ * static_cast<double>(dy));
     return dx;
   }
-  /// Returns dx from dy, the gradient of the last result of `each`, of its shape [shape_error, on all workers].
+  /// Returns dx if dy is the gradient with respect to the last result of `each`. Requires dy of the shape of this
+  /// result [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(

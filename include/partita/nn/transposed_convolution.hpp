@@ -144,7 +144,7 @@ class transposed_convolution {
     return result;
   }
 
-  /// The weights, the bias and their gradients. They are equal on all workers of p and empty on all other workers; a
+  /// The weights, the bias and their gradients. All four are equal on all workers of p and empty on other workers; a
   /// program may assign tensors of the same shapes.
   xt::xtensor<T, rank>& weight() { return weight_; }
   xt::xtensor<T, 1>& bias() { return bias_; }                           ///< one element for each channel of y

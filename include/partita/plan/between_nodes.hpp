@@ -163,7 +163,8 @@ struct node_traffic {
     return lanes < worker_pairs && joint < static_cast<double>(worker_pairs) * link.seconds_per_message ? lanes : 0;
   }
   /// The index of the worker that posts joint message `lane`, among the `workers` workers of the node that take part in
-  /// the message. The index depends on the number of the other node, so that different workers post the messages.
+  /// the message. The index depends on the number of the other node, so that different workers post the messages to
+  /// different nodes.
   static constexpr std::size_t owner(std::size_t workers, std::size_t other_node, std::size_t lane) {
     return (other_node + lane) % workers;
   }

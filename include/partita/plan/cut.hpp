@@ -1,7 +1,7 @@
 // The distribution of a dimension's indices over the workers along it: balanced, of explicit sizes, or block-cyclic.
 //
 // Without a loop over all parts, a cut finds the indices of part k (`part(k)`), the part that holds index i
-// (`owner(i)`), and the parts that hold the indices [lo, hi) (`for_overlaps`). For explicit sizes it uses a binary
+// (`owner(i)`), and the parts that hold the indices [lo, hi) (`for_overlaps`). With explicit sizes a cut uses a binary
 // search.
 #pragma once
 

@@ -66,7 +66,7 @@ using search_answer = search_answer_of<graph>;  ///< the usual type of the resul
 /// Shapes:   those of the program; `dynamic` extents are not sharded.
 /// Requires: at least one candidate that fits into `memory` bytes of each worker [partition_error].
 /// Cost:     at most `options.most` candidates, each in about 5 µs for each operation; the result is the optimum if the
-///           program has fewer candidates.
+///           program has fewer candidates than this.
 /// Adjoint:  part of the search: the gradients' shardings follow from those of the parameters.
 template <std::size_t Letters>
 search_answer_of<basic_graph<Letters>> search(const basic_graph<Letters>& program, const mesh_links& links,

@@ -16,7 +16,7 @@ namespace partita {
 /// O(members of a group) to plan a call.
 class worker_groups {
  public:
-  /// Makes groups from lists of worker ids, none of them empty. Each id may occur only once [partition_error].
+  /// Makes groups from lists of worker ids; no list may be empty. Each id may occur only once [partition_error].
   PARTITA_DECL explicit worker_groups(std::vector<std::vector<std::size_t>> groups);
   /// Makes groups of the workers k with equal colours[k], in ascending order; workers of `no_colour` are in no group.
   PARTITA_DECL static worker_groups by_colour(const std::vector<std::size_t>& colours);

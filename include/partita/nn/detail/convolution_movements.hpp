@@ -50,7 +50,7 @@ class convolution_planner {
   std::uint64_t fingerprint_;           ///< equal on two workers only if they plan the same exchanges
 };
 
-/// The extents of the last tensors for which an exchange was prepared. This list is equal on all workers.
+/// The extents of the last tensors for which an exchange was prepared. The list is equal on all workers.
 template <std::size_t Rank>
 class prepared_extents {
  public:

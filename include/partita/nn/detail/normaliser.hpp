@@ -22,8 +22,8 @@ struct moments {
   double count = 0, mean = 0, squared_deviation_sum = 0;  ///< of a set; the last: the sum of (element - mean)^2
 };
 
-/// Computes the moments of the union of two sets from the moments of both (Chan, Golub and LeVeque 1979). This formula
-/// is accurate also if the mean is large.
+/// Computes the moments of the union of two sets from the moments of both (Chan, Golub and LeVeque 1979). The formula
+/// is accurate even if means are much larger than deviations.
 struct merge_moments {
   static constexpr const char* name = "moments";      ///< the reduction in error messages
   static constexpr moments identity() { return {}; }  ///< the moments of no elements

@@ -58,8 +58,8 @@ class window_planner {
 /// The taps of this worker's outputs along each dimension, and the shapes of its window and of its outputs.
 template <std::size_t Rank>
 struct local_taps {
-  /// Input indices are relative to the window. This member has no initialiser {}, because with one compilers would take
-  /// the default constructor for noexcept.
+  /// Input indices are relative to the window. `by_dimension` has no initialiser {}, because with {} compilers would
+  /// take the default constructor for noexcept.
   std::array<taps, Rank> by_dimension;
   std::array<std::size_t, Rank> window{}, outputs{};  ///< the shapes of this worker's window of x and block of y
 };

@@ -8,7 +8,8 @@
 
 namespace partita {
 
-/// Values in order, stored in place. Public members make it a structural type; entries at and beyond `count` are `T{}`.
+/// Values in order, stored in place. With public members it is a structural type; entries at and beyond `count` are
+/// `T{}`.
 template <class T, std::size_t Capacity>
 struct bounded_list {
   T values[Capacity]{};   ///< the first `count` are in use

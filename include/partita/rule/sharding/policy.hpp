@@ -62,7 +62,7 @@ struct policy {
   }
 
  public:
-  /// These functions return a copy of the policy in which one choice (for a conflict: all three) is replaced.
+  /// The functions `with` return a copy of the policy in which one choice (for a conflict: all three) is replaced.
   constexpr policy with(conflict choice_for_all_conflicts) const {
     policy p = *this;
     p.axis_conflict = p.disagreement = p.equivalent_operands = choice_for_all_conflicts;

@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// The operation x, indices -> x with dimension `with.axes[0]` replaced by the dimensions of the indices. This
-/// dimension of x must be unsharded.
+/// The operation x, indices -> x with dimension `with.axes[0]` replaced by the dimensions of the indices. Dimension
+/// `with.axes[0]` of x must be unsharded.
 constexpr rule gather_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "gather");
   const shape_list& x = shapes[0];
