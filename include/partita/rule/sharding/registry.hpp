@@ -19,8 +19,7 @@ class registry {
   constexpr explicit registry(fallback f) : fallback_policy_(f) {}    ///< without operations
   static constexpr registry standard(fallback f = fallback::refuse);  ///< with the predefined operations
 
-  /// Adds an operation, or replaces the rule of a known name. Name and notation must outlive the registry, as literals
-  /// do.
+  /// Adds an operation, or replaces the rule of a known name. Name and notation must outlive the registry.
   constexpr registry& add(const char* name, const char* notation) { return insert({name, notation, nullptr, nullptr}); }
   constexpr registry& add(const char* name, operation::rule_maker f) { return insert({name, nullptr, f, nullptr}); }
 
