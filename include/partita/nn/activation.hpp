@@ -25,7 +25,7 @@ class activation {
     y_.assign(y.data(), y.data() + y.size());
     return y;
   }
-  /// The same as operator().
+  /// Computes y = f(x), as operator() does.
   template <class X>
   auto forward(const X& x) {
     return (*this)(x);
@@ -57,7 +57,8 @@ class activation {
 };
 
 namespace detail {
-/// For the class relu: max(x, 0), and its derivative from x and y = value(x). The next types have the same members.
+/// For the class relu: max(x, 0), and its derivative from x and y = value(x). tanh_function and sigmoid_function have
+/// the same members.
 struct relu_function {
   template <class T>
   static T value(T x) {

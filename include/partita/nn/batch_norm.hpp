@@ -1,5 +1,5 @@
-// Batch normalisation of a tensor that is partitioned in any way. Mean and variance are those of the whole batch, not
-// those of the block of one worker.
+// Batch normalisation of a tensor that is partitioned in any way. In training, mean and variance are those of the whole
+// batch, not those of the block of one worker.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct batch_norm_options {
   std::size_t channels = 0;  ///< the extent of dimension 1 of x
   double epsilon = 1e-5;     ///< added to the variance before its square root is taken
   /// The weight of a new batch in the running statistics, as in PyTorch. With momentum 0 the running statistics never
-  /// change; without a momentum they are the average over all batches.
+  /// change; without a momentum they are the averages over all training batches so far.
   std::optional<double> momentum = 0.1;
   bool affine = true;                ///< whether the layer multiplies by weight() and adds bias()
   bool track = true;                 ///< whether the layer keeps running statistics, which evaluation mode uses
@@ -34,10 +34,10 @@ struct batch_norm_options {
 /// channels, and are empty on a worker outside of p.
 /// Requires: an x whose channels have the number and the split that the options say, and in training more than one
 /// element in each channel [shape_error, on all workers].
-/// Cost: in training one all_reduce of three numbers per channel among the workers that share channels (count, mean and
-/// sum of squared deviations, merged pairwise); in evaluation with `track` only an agreement. The adjoint takes one
+/// Cost: one all_reduce of three numbers per channel among the workers that share channels (count, mean and sum of
+/// squared deviations, merged pairwise); in evaluation with `track` an agreement instead. The adjoint takes one
 /// all_reduce of two numbers per channel.
-/// Adjoint: adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
+/// Adjoint: adjoint(dy) returns dx, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given>
 class batch_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::batch_norm<T, Rank>: requires floating-point elements");
@@ -94,7 +94,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   auto forward(const X& x) {
     return (*this)(x);
   }
-  /// Returns dx of the last x. Adds gradients, summed over the workers, to weight_gradient() and bias_gradient().
+  /// Returns dx for the last x, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
   template <class Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),
@@ -105,22 +105,22 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
     return normaliser_.adjoint(block, uses_running_stats_, element_counts_, this->weight_pointers());
   }
 
-  /// After train() the layer normalises by the statistics of each batch, with `track` also updates the running ones.
-  /// After evaluate() it normalises by the running statistics (without `track`, by the statistics of the batch).
+  /// After train() the layer uses the statistics of each batch, and with `track` updates the running statistics. After
+  /// evaluate() it uses the running statistics (without `track`, those of the batch).
   void train() { training_ = true; }
   void evaluate() { training_ = false; }       ///< the next calls use the running statistics if there are any
   bool training() const { return training_; }  ///< whether the layer is in training mode, as it is initially
 
-  /// The running statistics, which are empty without `track`. The running variance is the unbiased estimate, with the
-  /// factor n / (n - 1), as in PyTorch.
+  /// The running statistics, which are empty without `track`. The running variance averages unbiased estimates of the
+  /// variance, with the factor n / (n - 1), as in PyTorch.
   xt::xtensor<double, 1>& running_mean() { return running_mean_; }
   xt::xtensor<double, 1>& running_variance() { return running_variance_; }  ///< the unbiased estimate, per channel
-  /// The range of the channels that this worker keeps.
+  /// The range of the channels that this worker keeps; empty on a worker outside of p.
   interval channels() const { return detail::part_of_channels(layout_.p(), options_, name); }
   const batch_norm_options& options() const { return options_; }
 
  private:
-  /// Throws an error if the norm does not accept x. All workers have equal arguments, so all throw the same error.
+  /// Throws an error if the norm does not accept x; `tensor` is equal on all workers, so all throw the same error.
   void require_trainable(const detail::tensor_layout<Rank>& tensor, std::size_t elements_per_channel) const {
     detail::require_channels(tensor, channel_cut_, name);
     if (training_ && elements_per_channel <= 1)

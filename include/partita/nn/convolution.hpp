@@ -30,7 +30,7 @@ namespace partita {
 ///           enough cells for the padding mode [shape_error]; all errors on all workers.
 /// Cost:     the forward call makes one exchange, in which each worker receives the part of x that it needs, and with
 ///           p_w a second exchange, which sums the products. The weights are not communicated. The adjoint reverses
-///           these exchanges and sums the gradients of each block of W in one all_sum_reduce.
+///           these exchanges and, if several workers keep a block of W, sums its gradients in one all_sum_reduce.
 /// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(). Every worker that keeps a block
 ///           of W gets the complete gradient of this block.
 template <class T, std::size_t Features = detail::rank_not_given>
@@ -116,8 +116,8 @@ class convolution {
   }
 
  private:
-  /// What the layer keeps: weights, gradients and exchanges. It has an address of its own, which a move does not
-  /// change.
+  /// What the layer keeps: weights, gradients and exchanges. The state has an address of its own, which a move of the
+  /// layer does not change.
   struct state {
     state(const partition<any_grid_shape>& x_partition, const partition<any_grid_shape>& y_partition,
           const partition<any_grid_shape>& w_partition, const detail::convolution_split<Features>& work_split)
@@ -137,7 +137,7 @@ class convolution {
       if (split.options().initial == initial_values::uniform) set_uniform();
       for (std::size_t d = has_all_weights() ? 0 : 2; d < rank; ++d) workers_per_block *= w_partition.grid().shape()[d];
     }
-    /// Whether each worker keeps all of W, because the layer has no p_w.
+    /// Whether each worker of p_x keeps all of W, because the layer has no p_w.
     bool has_all_weights() const { return split.form() == detail::convolution_form::by_output; }
 
     /// The number of elements of this worker's bias.
@@ -195,7 +195,7 @@ class convolution {
       } else {
         part_shape[0] = x_shape[0];
       }
-      // 3. Compute y. The outputs that need only cells of this worker's own block are computed while the exchange runs.
+      // 3. Compute y. Without oneDNN, outputs that need no cell of other workers are computed during the exchange.
       auto y = detail::uninitialised_tensor<T, rank>(input.memory(), part_shape);
       if (weight_partition.active())
         local_convolver().forward(later.incomplete_result().data(), weight.data(),
@@ -239,7 +239,7 @@ class convolution {
           output.template forward<T>(argument.block(), {}, ".adjoint(dy)", detail::local_error(error_message)).finish();
       return adjoint_of_part(dy_part.data(), {});
     }
-    /// The rest of the adjoint, from dy of the part of y that this worker computed.
+    /// Completes the adjoint, given dy of the part of y that this worker computed.
     pooled_tensor<T, rank> adjoint_of_part(const T* dy, const text& error_message) {
       const bool computes = weight_partition.active() && error_message.empty();
       // 1. Compute dx on this worker's window, and start to add the windows into the blocks of x.

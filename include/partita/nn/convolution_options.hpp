@@ -34,11 +34,12 @@ struct convolution_options {
   per_dimension<Features> stride = 1;    ///< the distance in cells between the starts of two windows
   per_dimension<Features> padding{};     ///< the number of cells added before and after the tensor
   per_dimension<Features> dilation = 1;  ///< the distance in cells between two elements of the kernel
-  /// each group of output channels reads its group of input channels only; groups == channels is depthwise convolution
+  /// each group of output channels reads its group of input channels only; groups == in_channels is depthwise
+  /// convolution
   std::size_t groups = 1;
   bool bias = true;                                  ///< whether the layer has a bias
   padding_mode mode = padding_mode::zeros;           ///< the values in the padding
-  initial_values initial = initial_values::uniform;  ///< uniform: in [-b, b), b = 1 / sqrt(weights per output)
+  initial_values initial = initial_values::uniform;  ///< uniform: in [-b, b], b = 1 / sqrt(weights per output)
   std::uint64_t seed = 0;                            ///< the seed of the initial weights
 
   /// How the kernel slides along one of the feature dimensions, which are counted from 0.
@@ -114,8 +115,8 @@ text convolution_error(const convolution_options<Features>& o, const std::array<
 }
 
 /// The extent of the result of a transposed convolution: the number of cells that n positions of a sliding kernel
-/// cover, plus `added_output_cells` at the end, minus the padding. The result is 0 if n is 0, if `added_output_cells`
-/// is not below the stride, or if the extent would not be positive or would overflow.
+/// cover, plus `added_output_cells` at the end, minus the padding at both ends. The result is 0 if n is 0, if
+/// `added_output_cells` is not below the stride, or if the extent would not be positive or would overflow.
 constexpr std::size_t transposed_extent(const sliding& along, std::size_t n, std::size_t added_output_cells) {
   constexpr std::size_t most = static_cast<std::size_t>(-1) / 4;  // chosen: adding a reach does not overflow
   if (n == 0 || added_output_cells >= along.stride ||

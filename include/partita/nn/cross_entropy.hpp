@@ -1,5 +1,5 @@
-// Cross entropy of scores whose classes, batch and features may be partitioned in any way. No worker ever stores a
-// whole row.
+// Cross entropy of scores whose classes, batch and features may be partitioned in any way. A worker stores only its
+// block of the scores.
 #pragma once
 
 #include <cmath>
@@ -21,14 +21,14 @@ struct cross_entropy_options {
   std::uint64_t fingerprint() const { return detail::fingerprint_of_members<2>(*this); }  ///< a hash of all members
 };
 
-/// -log softmax(x) at the class of the target; dimension 1 of x holds the classes: `cross_entropy_loss<double, 2>
-/// loss(p_x)`.
+/// The mean or the sum over all rows of -log softmax(x) at the class of the target; dimension 1 of x holds the classes:
+/// `cross_entropy_loss<double, 2> loss(p_x)`.
 /// Shapes: x is batch x classes x features on p, partitioned in any way; target holds class numbers, has the
 /// dimensions of x without dimension 1, and is partitioned as x. Workers outside of p pass zero volume.
 /// Requires: targets that are below the number of classes or equal to ignore_index, and blocks that fit [shape_error,
 /// on all workers].
-/// Cost: two all_reduces along the classes, of one and of two numbers per row, and one over the world, of two
-/// numbers.
+/// Cost: two all_reduces along the classes, of one and of two numbers per row, and (not for `each`) one over the world,
+/// of two numbers.
 /// Adjoint: adjoint(dy) is dy times the gradient of the last loss with respect to x.
 template <class T, std::size_t Rank = detail::rank_not_given>
 class cross_entropy_loss {
@@ -58,7 +58,7 @@ class cross_entropy_loss {
   T operator()(const X& x, const Target& target) {
     evaluate<X, Target>(x, target);
     double own = 0, counted = 0;
-    // of the workers that share a row, only the worker with index 0 along the classes counts it
+    // of the workers that share a row, only the worker with index 0 along the classes counts the loss of the row
     if (layout_.p().active() && layout_.p().index()[1] == 0)
       for (std::size_t r = 0; r < losses_.size(); ++r) {
         own += losses_.data()[r];
@@ -82,7 +82,8 @@ class cross_entropy_loss {
     detail::require_reduced_loss(last_loss_, "partita::cross_entropy_loss");
     return gradient([&](std::size_t) { return loss_scale_ * static_cast<double>(dy); });
   }
-  /// Returns the gradient of the last `each`; dy has the shape that `each` returned [shape_error, on all workers].
+  /// Returns dx if dy is the gradient with respect to the last result of `each`. Requires dy of the shape of this
+  /// result [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(rank_of<Y> == Rank - 1 && std::is_same_v<element_of<Y>, T>,
@@ -99,7 +100,7 @@ class cross_entropy_loss {
   const cross_entropy_options& options() const { return options_; }
 
  private:
-  /// Computes the losses of all rows, and what adjoint() needs. Collective.
+  /// Computes the losses of this worker's rows, and what adjoint() needs. Collective.
   template <class X, class Target>
   void evaluate(const X& x, const Target& target) {
     static_assert(

@@ -1,4 +1,4 @@
-// Dropout with random numbers that depend on the global index: every partition gets the same mask.
+// Dropout with random numbers that depend on the global index: the mask is the same for every partition.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +61,7 @@ class dropout {
   auto forward(const X& x) {
     return (*this)(x);
   }
-  /// Returns dy times the mask of the last call.
+  /// Returns dy times the mask of the last call, or dy if this call was made in evaluation mode.
   template <class Y>
   auto adjoint(const Y& dy) {
     static_assert(detail::has_rank<Y, rank>(),
@@ -77,7 +77,7 @@ class dropout {
     return dx;
   }
 
-  /// After train() calls drop elements; after evaluate() they return x.
+  /// After train() the layer drops elements; after evaluate() it returns x unchanged.
   void train() { training_ = true; }
   void evaluate() { training_ = false; }       ///< the next calls return x unchanged
   bool training() const { return training_; }  ///< whether calls drop elements, as they do initially
@@ -87,7 +87,7 @@ class dropout {
   const dropout_options& options() const { return options_; }
 
  private:
-  /// Multiplies a block by the mask of the last call.
+  /// Multiplies a block by the mask of the last call; after a call in evaluation mode does nothing.
   template <class T>
   void drop_elements(xt::xtensor<T, rank>& block) const {
     if (!drops_elements_ || block.size() == 0) return;

@@ -18,7 +18,7 @@ namespace partita {
 
 /// The dimension of the table that is split over the last dimension of the embedding's partition.
 enum class embedding_cut {
-  columns,  ///< each worker keeps some columns of all rows and returns these columns, without communication
+  columns,  ///< each worker keeps some columns of all rows and returns these columns, without sending elements
   rows      ///< each worker keeps some rows, and one all_reduce gives each worker whole rows
 };
 
@@ -113,7 +113,7 @@ class embedding {
   auto forward(const X& x) {
     return (*this)(x);
   }
-  /// Returns zeros, as x has no gradient. Adds the gradient of W, summed over the workers that keep this block.
+  /// Returns zeros. Adds the gradient of W, summed over the workers that keep this block of W, to weight_gradient().
   template <class Y>
   xt::xtensor<T, Rank - 1> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),
@@ -150,7 +150,7 @@ class embedding {
  private:
   /// Whether the rows of W, not its columns, are split over the workers.
   bool has_row_cut() const { return options_.cut == embedding_cut::rows; }
-  /// The normally distributed random number with this number, by the method of Box and Muller.
+  /// The normally distributed random number of index `number` for the seed, by the method of Box and Muller.
   T normal_number(std::uint64_t number) const {
     const double u = 1 - detail::draw_uniform(options_.seed, 2 * number),
                  v = detail::draw_uniform(options_.seed, 2 * number + 1);

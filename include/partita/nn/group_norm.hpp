@@ -28,11 +28,11 @@ struct group_norm_options {
 /// options say; one group may be spread over several workers. y is partitioned as x. weight() and bias() hold
 /// the values of this worker's channels.
 /// Requires: a number of channels that is a multiple of groups, and an x with these channels, split as the options say
-/// [shape_error, all workers].
+/// [shape_error, on all workers].
 /// Cost: one all_reduce of three numbers per sample and group among the workers that share samples. The adjoint
-/// takes one all_reduce of two numbers per sample and group among these workers, and one of two numbers per
-/// channel among the workers that share channels.
-/// Adjoint: adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
+/// takes one all_reduce of two numbers per sample and group among these workers, and with `affine` one of two numbers
+/// per channel among the workers that share channels.
+/// Adjoint: adjoint(dy) returns dx, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given>
 class group_norm : public detail::scale_and_shift<T, 1> {
   static_assert(std::is_floating_point_v<T>, "partita::group_norm<T, Rank>: requires floating-point elements");
@@ -77,7 +77,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
   auto forward(const X& x) {
     return (*this)(x);
   }
-  /// Returns dx of the last x. Adds gradients, summed over the workers, to weight_gradient() and bias_gradient().
+  /// Returns dx for the last x, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
   template <class Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),
@@ -88,7 +88,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
     return normaliser_.adjoint(block, false, element_counts_, this->weight_pointers());
   }
 
-  /// The range of the channels that this worker keeps.
+  /// The range of the channels that this worker keeps; empty on a worker outside of p.
   interval channels() const { return detail::part_of_channels(layout_.p(), options_, name); }
   const group_norm_options& options() const { return options_; }
 

@@ -23,7 +23,7 @@ void initialise(linear<T, A>& layer, F f) {
 }
 
 namespace detail {
-/// Makes W uniform in [-bound, bound), and the bias 0.
+/// Makes W uniform in [-bound, bound], and the bias 0.
 template <class T, linear_algorithm A>
 void initialise_uniform(linear<T, A>& layer, double bound, std::uint64_t seed) {
   const std::size_t columns = layer.options().in_features;
@@ -31,14 +31,14 @@ void initialise_uniform(linear<T, A>& layer, double bound, std::uint64_t seed) {
 }
 }  // namespace detail
 
-/// Makes W uniform in [-b, b), where b = sqrt(6 / in_features) (He et al., 2015, for relu), and the bias 0. The global
-/// W depends only on the seed.
+/// Makes W uniform in [-b, b], where b = sqrt(6 / in_features) (He et al., 2015, for relu), and the bias 0. The global
+/// W depends on its extents and the seed, not on the partition.
 template <class T, linear_algorithm A>
 void kaiming_uniform(linear<T, A>& layer, std::uint64_t seed) {
   detail::initialise_uniform(layer, std::sqrt(6.0 / static_cast<double>(layer.options().in_features)), seed);
 }
 
-/// Makes W uniform in [-b, b), b = sqrt(6 / (in_features + out_features)) (Glorot and Bengio 2010), and the bias 0.
+/// Makes W uniform in [-b, b], b = sqrt(6 / (in_features + out_features)) (Glorot and Bengio 2010), and the bias 0.
 template <class T, linear_algorithm A>
 void xavier_uniform(linear<T, A>& layer, std::uint64_t seed) {
   detail::initialise_uniform(

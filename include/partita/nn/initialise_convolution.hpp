@@ -29,7 +29,7 @@ void initialise(convolution<T, Features>& layer, F f) {
 }
 
 namespace detail {
-/// Makes W uniform in [-b, b), b = sqrt(6 / fan), and the bias 0.
+/// Makes W uniform in [-b, b], b = sqrt(6 / fan), and the bias 0.
 template <class T, std::size_t Features>
 void initialise_uniform(convolution<T, Features>& layer, std::size_t fan, std::uint64_t seed) {
   const auto whole = layer.options().weight_shape();
@@ -39,13 +39,13 @@ void initialise_uniform(convolution<T, Features>& layer, std::size_t fan, std::u
 }
 }  // namespace detail
 
-/// Makes W uniform in [-b, b), b = sqrt(6 / weights of one output) (He et al., 2015, for relu), and the bias 0.
+/// Makes W uniform in [-b, b], b = sqrt(6 / weights of one output) (He et al., 2015, for relu), and the bias 0.
 template <class T, std::size_t Features>
 void kaiming_uniform(convolution<T, Features>& layer, std::uint64_t seed) {
   detail::initialise_uniform(layer, layer.options().weight_shape()[1] * layer.options().taps(), seed);
 }
 
-/// Makes W uniform in [-b, b), b = sqrt(6 / (n + m)), where n is the number of weights of one output and m is the
+/// Makes W uniform in [-b, b], b = sqrt(6 / (n + m)), where n is the number of weights of one output and m is the
 /// number of output channels times the number of taps (Glorot and Bengio 2010), and the bias 0.
 template <class T, std::size_t Features>
 void xavier_uniform(convolution<T, Features>& layer, std::uint64_t seed) {

@@ -71,7 +71,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
   auto forward(const X& x) {
     return (*this)(x);
   }
-  /// Returns dx of the last x. Adds gradients, summed over the workers, to weight_gradient() and bias_gradient().
+  /// Returns dx for the last x, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
   template <class Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) {
     static_assert(
@@ -111,7 +111,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
                                    << options.cuts->extents() << " into " << options.cuts->parts());
     return options.cuts ? *options.cuts : decomposition<K>::balanced(options.shape, parts);
   }
-  /// The indices of this worker in the last K dimensions.
+  /// The indices in the last K dimensions of x that this worker's block holds.
   static box<K> own_box(const partition<any_grid_shape>& p, const decomposition<K>& cuts) {
     if (!p.active()) return {};
     index<K> i{};
@@ -123,7 +123,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
                                               const layer_norm_options<K>& options) {
     return own_box(p, make_cuts(p.grid().shape(), options)).shape();
   }
-  /// Throws an error if x cannot be normalised. The arguments are the same on all workers, so all throw the same error.
+  /// Throws an error if x cannot be normalised; `tensor` is equal on all workers, so all throw the same error.
   void require_extents(const tensor_layout<Rank>& tensor) const {
     for (std::size_t d = 0; d < K; ++d) {
       if (tensor.extents[Rank - K + d] != options_.shape[d])
@@ -155,9 +155,9 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
 /// and are the same on all workers with these indices.
 /// Requires: an x whose last K extents and their splits are those of the options [shape_error, on all workers].
 /// Cost: one all_reduce of three numbers per row along the last K dimensions of p. The adjoint takes one all_reduce
-/// of two numbers per row along these dimensions, and one of two numbers per parameter along the other
-/// dimensions.
-/// Adjoint: adjoint(dy) returns dx of the last x, and adds sums over workers to weight_gradient() and bias_gradient().
+/// of two numbers per row along these dimensions, and with `affine` one of two numbers per element of weight() along
+/// the other dimensions.
+/// Adjoint: adjoint(dy) returns dx, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
 template <class T, std::size_t Rank = detail::rank_not_given, std::size_t K = 1>
 class layer_norm : public detail::last_dimensions_norm<T, Rank, K, true> {
  public:

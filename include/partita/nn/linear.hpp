@@ -33,10 +33,10 @@ concept features_of = ranked_array<X> && std::is_same_v<element_of<X>, T> && ran
 /// Requires: partitions that fit [compile time where static, else partition_error]; at every call, features and batch
 ///           that fit, and assigned blocks that have the shape of the block that they replace [shape_error]; all errors
 ///           on all workers.
-/// Cost:     the forward call makes one GEMM, the adjoint two. weight_stationary: one broadcast of |x| per column, one
-///           reduction of |y| per row of p_w; column_parallel: one all_gather of x; row_parallel: one reduce_scatter of
-///           y. The adjoint makes the adjoint collectives. A call with the shapes of an earlier call allocates nothing.
-///           The layer keeps the communicated x; docs/linear.md counts the memory.
+/// Cost:     on a worker of p_w the forward call makes one GEMM, the adjoint two. weight_stationary: one broadcast of
+///           |x| per column, one reduction of |y| per row of p_w; column_parallel: one all_gather of x; row_parallel:
+///           one reduce_scatter of y. The adjoint makes the adjoint collectives. A call with the shapes of an earlier
+///           call usually allocates nothing. The layer keeps the communicated x; docs/linear.md counts the memory.
 /// Adjoint:  adjoint(dy) returns dx = dy conj(W), and adds dy^T conj(x) to weight_gradient() and the sum of the rows of
 ///           dy to bias_gradient(). For complex elements, too, W -= rate * weight_gradient() is a step of steepest
 ///           descent.

@@ -9,7 +9,7 @@ namespace partita {
 
 /// The initial values of the weights and the bias of a layer.
 enum class initial_values {
-  uniform,  ///< in [-b, b), b = 1 / sqrt(in_features), as PyTorch's nn.Linear; a function of seed and global index only
+  uniform,  ///< in [-b, b], b = 1 / sqrt(in_features), as PyTorch's nn.Linear; a function of seed and global index only
   zeros     ///< all weights are 0, for a program that assigns them itself
 };
 

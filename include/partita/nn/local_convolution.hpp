@@ -24,7 +24,7 @@ namespace {
 }  // namespace
 
 #ifdef PARTITA_ONEDNN
-/// Floats are convolved by oneDNN if the whole program is compiled with PARTITA_ONEDNN, doubles by im2col and BLAS.
+/// With PARTITA_ONEDNN, floats are convolved by oneDNN where it has a suitable kernel, doubles by im2col and BLAS.
 template <class T, std::size_t Features>
 using convolver =
     std::conditional_t<std::is_same_v<T, float>, onednn_convolver<Features>, column_convolver<T, Features>>;

@@ -73,12 +73,13 @@ inline double divisor(loss_reduction reduction, double elements, double batch) {
 
 }  // namespace detail
 
-/// A loss that is the mean, or the sum, of f(x, target) over elements. This is the class of mse_loss, l1_loss,
-/// smooth_l1_loss, bce_loss, bce_with_logits_loss, kl_loss and poisson_nll_loss: `mse_loss<double, 2> loss(p_x)`.
+/// A loss that is the mean, or the sum, of f(x, target) over elements. elementwise_loss is the class of mse_loss,
+/// l1_loss, smooth_l1_loss, bce_loss, bce_with_logits_loss, kl_loss and poisson_nll_loss: `mse_loss<double, 2>
+/// loss(p_x)`.
 /// Shapes: x and target are this worker's blocks on p, partitioned in any way, but both in the same way; on workers
 /// outside of p they have zero volume.
 /// Requires: an x and a target of the same shape, and for bce_loss an x in [0, 1] [shape_error, on all workers].
-/// Cost: one all_reduce of three numbers over the world; none for `each`, and none for the adjoint.
+/// Cost: one all_reduce of three numbers over the world; `each` and its adjoint: an agreement; other adjoints: nothing.
 /// Adjoint: adjoint(dy) is dy times the gradient of the last loss with respect to x; there is no gradient of the
 /// target.
 template <class T, std::size_t Rank, class Function>
@@ -137,7 +138,8 @@ class elementwise_loss {
       dx.data()[k] = static_cast<T>(derivatives_.data()[k] * scale_ * static_cast<double>(dy));
     return dx;
   }
-  /// Returns dx for the last `each`. Requires dy of the shape that `each` returned [shape_error, on all workers].
+  /// Returns dx if dy is the gradient with respect to the last result of `each`. Requires dy of the shape of this
+  /// result [shape_error, on all workers].
   template <ranked_array Y>
   xt::xtensor<T, Rank> adjoint(const Y& dy) const {
     static_assert(
@@ -209,7 +211,8 @@ class elementwise_loss {
 
 namespace detail {
 
-/// The loss of one element, value(x, t) for the target t, and its derivative with respect to x; so are the next types.
+/// Of l1_loss: value(x, t) is the loss of one element x for the target t, derivative(x, t) its derivative with respect
+/// to x. The types for the other losses have the same members.
 struct l1_function {
   using options = loss_options;                            ///< the options of the loss
   static constexpr const char* name = "partita::l1_loss";  ///< the loss in error messages
@@ -288,15 +291,15 @@ using mse_loss = elementwise_loss<T, Rank, detail::mse_function>;
 /// The mean (or sum) of -target log x - (1 - target) log(1 - x), for probabilities x.
 template <class T, std::size_t Rank>
 using bce_loss = elementwise_loss<T, Rank, detail::bce_function>;
-/// The bce_loss of sigmoid(x), computed from the scores x in a way that is finite for all scores.
+/// The bce_loss of sigmoid(x), computed from the scores x in a way that is finite for all finite scores.
 template <class T, std::size_t Rank>
 using bce_with_logits_loss = elementwise_loss<T, Rank, detail::bce_with_logits_function>;
-/// The Kullback-Leibler divergence target (log target - x), for log-probabilities x; with `log_target`, exp(target)
-/// (target - x).
+/// The mean (or sum) of the Kullback-Leibler divergence target (log target - x), for log-probabilities x; with
+/// `log_target`, exp(target) (target - x).
 template <class T, std::size_t Rank>
 using kl_loss = elementwise_loss<T, Rank, detail::kl_function>;
-/// The negative log likelihood of a Poisson distribution, without Stirling's term: exp(x) - target x or, without
-/// `log_input`, x - target log(x + epsilon).
+/// The mean (or sum) of the negative log likelihood of a Poisson distribution, without Stirling's term: exp(x) - target
+/// x or, without `log_input`, x - target log(x + epsilon).
 template <class T, std::size_t Rank>
 using poisson_nll_loss = elementwise_loss<T, Rank, detail::poisson_nll_function>;
 

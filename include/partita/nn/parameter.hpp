@@ -10,7 +10,7 @@ namespace partita {
 namespace detail {
 
 /// Whether a block of shape a may replace a block of shape b: the shapes are equal, or neither block has an element. On
-/// a worker outside of the partition, zero_volume() and block_from() give empty blocks of different shapes.
+/// a worker outside of the partition, zero_volume() and block_from() may give empty blocks of different shapes.
 template <class A, class B>
 bool can_replace_shape(const A& a, const B& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end()) ||

@@ -157,12 +157,12 @@ class adaptive_rule {
 /// gradient goes to the first in C order.
 /// Shapes:   x is batch x channels x features, partitioned over p in any way; y has the same batch and channels and
 ///           floor((n + 2 padding - dilation (kernel - 1) - 1) / stride) + 1 features along each dimension (with
-///           `ceil_mode`, ceil instead of floor), balanced over p. An inactive worker gets a copy of its input.
+///           `ceil_mode`, ceil as in PyTorch, not floor), balanced over p. An inactive worker gets a copy of its input.
 /// Requires: p of the rank of x, which is at least 3 [compile time]; kernel, stride and dilation of at least 1, padding
 ///           of at most half the kernel, windows not larger than the padded tensor [shape_error, on all workers].
-/// Cost:     a worker receives the cells of its windows that it does not own from their owners, in one message per pair
-///           of workers, or on one node by shared memory without messages. Without a window that crosses a block
-///           boundary there is no communication. The adjoint costs the same as the forward call.
+/// Cost:     a worker receives the cells of its windows that it does not own from their owners, in at most one message
+///           per pair of workers, or on one node by shared memory without messages. If every worker owns all cells of
+///           its windows, no cell is sent. The adjoint costs the same as the forward call.
 /// Adjoint:  adjoint(dy) adds each element of dy to the gradient of the element of x that the last call chose.
 template <class Extents>
 class max_pooling

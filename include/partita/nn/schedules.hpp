@@ -18,7 +18,7 @@ struct constant {
   constexpr double operator()(std::size_t) const { return rate; }
 };
 
-/// The schedule that multiplies the rate by `factor` after each `every` steps. Requires `every` > 0 [error].
+/// The schedule that multiplies the rate by `factor` once in `every` steps. Requires `every` > 0 [error].
 struct step {
   double rate;          ///< the learning rate of the first `every` steps
   std::size_t every;    ///< the number of steps with the same rate

@@ -98,7 +98,7 @@ class sequential {
     if constexpr (requires { std::get<K>(layers_).parameters(); }) return std::get<K>(layers_).parameters();
     else return first_parameters<K + 1>();
   }
-  /// The parameters of all layers; `all` is only there for its type.
+  /// The parameters of all layers; `all` only gives the type of the result.
   template <class Vector>
   Vector collect_parameters(Vector all) {
     all.clear();

@@ -1,4 +1,4 @@
-// The softmax cross entropy of scores whose classes are partitioned over workers. No worker ever stores a whole row.
+// The softmax cross entropy of scores whose classes are partitioned over workers. A worker stores only its block.
 #pragma once
 
 #include <cmath>

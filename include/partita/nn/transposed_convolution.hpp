@@ -1,4 +1,4 @@
-// The distributed transposed convolution, a layer that applies the adjoint of a convolution and so enlarges images.
+// The distributed transposed convolution, a layer that applies the adjoint of a convolution.
 #pragma once
 
 #include <cmath>
@@ -49,8 +49,9 @@ struct transposed_convolution_options {
 /// Requires: T float or double [compile time]; a p that does not split the channels [partition_error]; what a
 ///           convolution requires, an output_padding below the stride, an output of at least one cell [shape_error];
 ///           all errors on all workers.
-/// Cost:     the same as that of the adjoint of a convolution, which sums outputs where windows overlap.
-/// Adjoint:  adjoint(dy) returns dx and adds to weight_gradient() and bias_gradient(), the same on all workers.
+/// Cost:     two exchanges: x is balanced over p, and outputs are summed where windows overlap. The adjoint reverses
+///           both exchanges, and sums the gradients in one all_sum_reduce.
+/// Adjoint:  adjoint(dy) returns dx, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
 template <class T, std::size_t Features = detail::rank_not_given>
 class transposed_convolution {
   static constexpr std::size_t rank = Features + 2;  ///< the number of dimensions of x, y and W
@@ -110,7 +111,7 @@ class transposed_convolution {
     forward_done_ = true;
     return y;
   }
-  /// Returns dx of the last x. Adds gradients, summed over the workers, to weight_gradient() and bias_gradient().
+  /// Returns dx for the last x, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
   template <ranked_array Y>
     requires(rank_of<Y> == rank && std::is_same_v<element_of<Y>, T>)
   pooled_tensor<T, rank> adjoint(const Y& dy) {
@@ -143,7 +144,7 @@ class transposed_convolution {
     return result;
   }
 
-  /// The weights, the bias and their gradients. They are equal on all workers of p and empty on all other workers; a
+  /// The weights, the bias and their gradients. All four are equal on all workers of p and empty on other workers; a
   /// program may assign tensors of the same shapes.
   xt::xtensor<T, rank>& weight() { return weight_; }
   xt::xtensor<T, 1>& bias() { return bias_; }                           ///< one element for each channel of y

@@ -10,7 +10,7 @@
 
 namespace partita {
 
-/// Whether an output is the nearest input to the left, or is interpolated between two inputs along each dimension.
+/// Whether an output is the nearest input at or left of its position, or interpolated between two along each dimension.
 enum class upsampling_mode { nearest, linear };
 
 /// Options of upsampling over D feature dimensions. Requires either the size of the features of the result, or a scale.
@@ -92,8 +92,8 @@ class upsampling_rule {
 }  // namespace detail
 
 /// y has the features of x at other positions, as in PyTorch's Upsample: `upsampling u(p_x, {.scale = 2})`. In mode
-/// nearest, an output is the nearest input to the left; in mode linear, it is interpolated between two inputs along
-/// each dimension (linear, bilinear, trilinear).
+/// nearest, an output is the nearest input at or left of its position; in mode linear, it is interpolated between two
+/// inputs along each dimension (linear, bilinear, trilinear).
 /// Shapes:   x is batch x channels x features, partitioned over p in any way; y has the same batch and channels and the
 ///           requested size, or floor(n * scale) along each dimension, balanced over p.
 /// Requires: p of the rank of x, at least 3 [compile time]; either a size or a scale, at least one output, no

@@ -97,14 +97,15 @@ struct block_routes {
                        : choose(&block_routes::seconds_of_broadcast, {block_route::direct, block_route::split});
   }
   /// The fastest algorithm for a sum at one member. The link of this member is the bottleneck, so that dividing the
-  /// blocks would not help.
+  /// blocks would not help. Blocks of more than 16 KB are summed along the tree, because a direct sum needs a buffer
+  /// for each member.
   constexpr block_route sum_route() const {
     return members < 3 || bytes > max_gathered_bytes ? block_route::along_tree
                                                      : choose(&block_routes::seconds_of_sum, {block_route::direct});
   }
   /// The fastest algorithm for a sum on all members of a group. Two members exchange whole blocks. Three or more
-  /// members exchange whole blocks only if a block is no longer than the overhead of a message, because an exchange in
-  /// parts sends fewer bytes.
+  /// members exchange whole blocks directly only if a block has at most 256 bytes, because an exchange in parts sends
+  /// fewer bytes.
   constexpr block_route sum_to_all_route() const {
     if (members <= 2 || bytes == 0) return block_route::direct;
     return bytes <= max_header_bytes ? choose(&block_routes::seconds_of_sum_to_all, {block_route::direct})
@@ -162,7 +163,8 @@ struct node_traffic {
     return lanes < worker_pairs && joint < static_cast<double>(worker_pairs) * link.seconds_per_message ? lanes : 0;
   }
   /// The index of the worker that posts joint message `lane`, among the `workers` workers of the node that take part in
-  /// the message. The index depends on the number of the other node, so that different workers post the messages.
+  /// the message. The index depends on the number of the other node, so that different workers post the messages to
+  /// different nodes.
   static constexpr std::size_t owner(std::size_t workers, std::size_t other_node, std::size_t lane) {
     return (other_node + lane) % workers;
   }

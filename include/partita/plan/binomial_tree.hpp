@@ -5,7 +5,7 @@
 
 namespace partita {
 
-/// The binomial tree over positions 0 … size - 1 with its root at 0. A broadcast along it takes ceil(log2 size) rounds.
+/// The binomial tree over positions 0 … size - 1 with root 0. A broadcast along the tree takes ceil(log2 size) rounds.
 struct binomial_tree {
   std::size_t size = 1;  ///< the number of positions
 

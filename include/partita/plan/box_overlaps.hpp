@@ -1,5 +1,5 @@
-// The boxes of one tensor that workers hold, the boxes that they want, and the transfers between workers. Workers may
-// hold and want any boxes, also the blocks of two different meshes.
+// The boxes of one tensor that workers hold, the boxes that they want, and the transfers between workers. The boxes
+// need not be the blocks of one grid; for example, they may be the blocks of two meshes.
 #pragma once
 
 #include <cstddef>
@@ -67,8 +67,8 @@ class box_overlaps {
   /// Returns whether two boxes intersect, and writes the intersection to `where`.
   PARTITA_DECL static bool intersect(const worker_box& a, const worker_box& b, short_list<interval>& where);
   /// The transfer of the box of worker `holder` to a receiver. The sender is the receiver itself if it holds an equal
-  /// box; otherwise a worker with a copy, chosen by the receiver's `replica`; or a worker of the receiver's node that
-  /// wants the same box and passes it on.
+  /// box; otherwise a worker with a copy, chosen by the receiver's `replica`; or, after prefer_same_node, a worker of
+  /// the receiver's node that has a copy, or that wants the same part and passes it on.
   PARTITA_DECL box_overlap find_transfer(std::size_t holder, std::size_t receiver,
                                          const short_list<interval>& where) const;
 

@@ -1,7 +1,8 @@
 // The distribution of a dimension's indices over the workers along it: balanced, of explicit sizes, or block-cyclic.
 //
-// A cut answers in time proportional to its answer, without looping over the other workers: which indices does part k
-// hold (`part(k)`), which part holds index i (`owner(i)`), and which parts hold the indices [lo, hi)?
+// Without a loop over all parts, a cut finds the indices of part k (`part(k)`), the part that holds index i
+// (`owner(i)`), and the parts that hold the indices [lo, hi) (`for_overlaps`). With explicit sizes a cut uses a binary
+// search.
 #pragma once
 
 #include <cstddef>
@@ -60,7 +61,7 @@ constexpr std::size_t balanced_owner(std::size_t n, std::size_t p, std::size_t i
 }
 
 /// The distribution of n indices over p parts, p >= 1. All member functions throw shape_error for a part, an index or a
-/// range outside of the distribution.
+/// range with indices outside of the distribution.
 class cut {
  public:
   enum class kind { balanced, explicit_sizes, block_cyclic };  ///< sizes that differ by <= 1; given sizes; round-robin

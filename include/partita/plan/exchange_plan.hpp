@@ -135,7 +135,7 @@ struct exchange_plan {
   std::size_t elements_sent() const { return elements(sends); }
   std::size_t elements_received() const { return elements(receives); }  ///< from other workers
   std::size_t elements_kept() const { return elements(kept); }          ///< that stay on this worker
-  /// Whether no element leaves or arrives, so that the worker only copies its own block.
+  /// Whether no element leaves or arrives and no dimensions are permuted, so that the worker only copies its own block.
   bool identity() const {
     return sends.empty() && receives.empty() && axes == detail::numbers_per_dimension<Rank>::in_order() &&
            (!gives || !takes || source_shape == destination_shape);
@@ -158,7 +158,7 @@ struct exchange_plan {
 };
 
 /// The plan in the opposite direction: boxes that `plan` sends are received, and are added up if `plan` copies elements
-/// to several positions. The result takes over the memory of the plan `back`.
+/// to several positions and does not add up itself. The result takes over the memory of the plan `back`.
 template <std::size_t Rank>
 exchange_plan<Rank> reversed(const exchange_plan<Rank>& plan, exchange_plan<Rank>&& back = {}) {
   back.worker = plan.worker;

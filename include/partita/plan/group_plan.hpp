@@ -75,7 +75,7 @@ worker_group make_group(const grid<Small>& small, const grid<Large>& large,
 }  // namespace detail
 
 /// The groups of `worker` between a small and a large grid. The pairing must be legal (judge_worker_broadcast).
-/// Cost:     time in O(members of the worker's groups), for any number of workers.
+/// Cost:     time in O(members of the worker's groups); O(workers) if the workers of a grid are a list.
 template <class Small, class Large>
 group_plan plan_groups(const grid<Small>& small, const grid<Large>& large, const worker_pairing<Large::rank()>& pairing,
                        std::size_t worker, group_plan::kind movement = group_plan::kind::broadcast) {

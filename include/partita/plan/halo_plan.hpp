@@ -1,6 +1,7 @@
 // The exchange from blocks to overlapping windows, which may reach beyond the borders of the tensor: a block with
-// ghosts around it, or the input cells of a sliding kernel. All windows are intersected with all blocks, so that halos
-// wider than a block, empty blocks and a worker that is its own neighbour need no special cases.
+// ghosts around it, or the input cells of a sliding kernel. Along each dimension, windows are intersected with all
+// blocks, not only with those of neighbours, so that halos wider than a block, empty blocks and a worker that is its
+// own neighbour need no special cases.
 #pragma once
 
 #include <array>
@@ -36,9 +37,8 @@ struct halo_plan {
     if (!rest.kept.empty() && is_own_block(rest.kept.front())) rest.kept.erase(rest.kept.begin());
     return rest;
   }
-  /// The box of the window around the worker's own block whose cells are available before any message arrives: the
-  /// cells that stay on the worker, and the cells beyond the tensor's borders next to them. Its indices are those of
-  /// the window.
+  /// A box of the window, in indices of the window, whose cells are available before any message arrives: the largest
+  /// box of cells that stay on the worker, and the cells beyond the tensor's borders next to this box.
   box<Rank> box_available_at_start() const {
     box<Rank> there{};
     for (const kept_box<Rank>& k : exchange.kept)
@@ -89,7 +89,7 @@ box<Rank> box_of_runs(const std::array<const window_run*, Rank>& tuple) {
   for (std::size_t d = 0; d < Rank; ++d) where.start[d] = tuple[d]->range.start, where.stop[d] = tuple[d]->range.stop;
   return where;
 }
-/// The value of one member of each run of a box.
+/// The values of the data member `field` in the runs of a box, one per dimension.
 template <std::size_t Rank>
 std::array<std::size_t, Rank> values_of(const std::array<const window_run*, Rank>& tuple,
                                         std::size_t window_run::*field) {
@@ -124,7 +124,7 @@ struct windows_of_grid {
   bool needs_window(std::size_t worker) const { return worker_grid->contains(worker); }  ///< whether it is in the grid
   /// The position of a worker in the grid: for each dimension, the part whose window it needs.
   index<Extents::rank()> parts(std::size_t worker) const { return worker_grid->index(worker_grid->place(worker)); }
-  /// Calls f(worker) for the worker at a position.
+  /// Calls f(worker) for the worker at the position `parts` of the grid.
   template <class F>
   void for_each_worker_at(const index<Extents::rank()>& parts, F f) const {
     f(worker_grid->worker(parts));

@@ -1,5 +1,5 @@
 // Halo exchange dimension by dimension: corners are passed on with the cells that neighbours received in earlier
-// rounds, so that a worker only exchanges with neighbours along one dimension.
+// rounds, so that in each round a worker exchanges cells only with workers along one dimension.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace partita {
 
-/// How ghosts are exchanged: in one round with every worker that holds some of them, or in one round for each dimension
-/// with neighbours along that dimension.
+/// How ghosts are exchanged: in one round with every worker that holds some of them, or in one round for each
+/// dimension, with the workers along that dimension.
 enum class halo_algorithm {
   by_cost,       ///< `one_round` on one node; between nodes the cheaper one by halo_costs
   one_round,     ///< one round, up to 3^d - 1 messages if blocks are wider than the halo
@@ -25,9 +25,9 @@ struct halo_costs {
   std::size_t messages_at_once = 0, messages_by_dimension = 0, rounds = 0;  ///< at_once: in one round
 
   /// Whether one round for each dimension costs less than one round for all dimensions. The model: a round costs a
-  /// latency of 2 µs, and each message costs its worker 0.5 µs, as between nodes of a cluster. By this model, two
-  /// rounds cost as much as one round in 2-D, where one round is used, and three rounds cost less than one round in
-  /// 3-D.
+  /// latency of 2 µs, and each message costs its worker 0.5 µs, as between nodes of a cluster. By this model, for a
+  /// worker with neighbours on all sides, two rounds cost as much as one round in 2-D, where one round is used, and
+  /// three rounds cost less than one round in 3-D.
   bool by_dimension_is_cheaper() const { return messages_by_dimension + 4 * rounds < messages_at_once + 4; }
 };
 
@@ -63,9 +63,9 @@ halo_costs costs_of_halo(const decomposition<Rank>& blocks, const halo_widths<Ra
   return costs;
 }
 
-/// The plans of one worker for the rounds, one for each dimension along which blocks grow: the first round moves cells
-/// from blocks to windows (and the block itself), the other rounds move cells within windows. `whole` is the worker's
-/// plan for a single round. The indices of boxes are those of the receiver's window.
+/// The plans of one worker for the rounds, one for each dimension along which blocks grow, and at least one: the first
+/// round moves cells from blocks to windows (and the block itself), the other rounds move cells within windows. `whole`
+/// is the worker's plan for a single round. The indices of boxes are those of the receiver's window.
 /// Cost:     that of plan_halo for one dimension after another.
 template <class Extents, std::size_t Rank>
 std::vector<exchange_plan<Rank>> plan_halo_rounds(const grid<Extents>& p, const decomposition<Rank>& blocks,

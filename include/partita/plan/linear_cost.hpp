@@ -19,7 +19,7 @@ struct linear_problem {
 };
 
 /// The work of one worker in a forward call and its adjoint, and its peak memory in these calls. The memory does not
-/// include the caller's inputs x and dy, and the results; the caller frees y before the adjoint.
+/// include the caller's inputs x and dy, and the results; it is assumed that the caller frees y before the adjoint.
 struct linear_cost {
   std::size_t flops = 0;       ///< floating-point operations of the three products
   std::size_t sent_bytes = 0;  ///< bytes of messages between nodes; on one node blocks are read and written in place

@@ -83,8 +83,8 @@ template <std::size_t D, std::size_t Rank, class F>
 }
 
 /// Calls f(index of the other side's block, overlap) for all overlaps of one block with the other decomposition: the
-/// product of the overlaps along each dimension, which are stored in `overlaps`. Before f it calls reserve(number of
-/// overlaps).
+/// product of the overlaps along each dimension, which are stored in `overlaps`. Before the first call of f it calls
+/// reserve(number of overlaps).
 template <std::size_t Rank, class F, class Expect>
 void for_each_overlap(const std::array<const cut*, Rank>& own, const index<Rank>& i,
                       const std::array<const cut*, Rank>& other, std::vector<overlap>& overlaps, F f, Expect reserve) {

@@ -81,7 +81,7 @@ struct pipeline_run {
   std::vector<simulated_task> tasks{};  ///< in the order in which they begin
   double seconds = 0;                   ///< the time until the last task has ended
   /// The fraction of the time of all groups in which they compute nothing: (stages - 1) / (micro-batches + stages - 1)
-  /// for `one_forward_one_backward` with equal stages.
+  /// for `one_forward_one_backward` with equal stages, one for each group, and no time for transfers.
   double idle = 0;
   std::uint32_t most_kept = 0;  ///< the most micro-batches of which one stage keeps forward values
 };

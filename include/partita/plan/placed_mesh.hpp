@@ -24,7 +24,7 @@ class placed_mesh {
   static placed_mesh of_ids(row ids, const char* name) {
     return {partita::mesh(axis(name, ids.size())), partita::workers(ids)};
   }
-  /// The same for two axes: one row of ids for each index of the major axis.
+  /// Makes a mesh of two axes from one row of worker ids for each index of the major axis.
   PARTITA_DECL static placed_mesh of_ids(std::initializer_list<row> ids, const char* major, const char* minor);
   PARTITA_DECL static placed_mesh of_ids(std::initializer_list<std::initializer_list<row>> ids, const char* major,
                                          const char* middle, const char* minor);
@@ -50,7 +50,7 @@ class placed_mesh {
 
 template <>
 inline constexpr bool is_writable_to_streams<placed_mesh> = true;
-/// Writes a placed mesh as its axes and the ids: data 2 x model 2 on [4, 5, 6, 7].
+/// Writes a placed mesh as its axes and the ids, for example data 2 x model 2 on [4, 5, 6, 7].
 template <std::size_t Capacity>
 basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const placed_mesh& m) {
   out << m.mesh() << " on [";

@@ -9,10 +9,10 @@
 namespace partita {
 
 /// The plan of one worker: the worker receives each index of its wanted box from one worker that holds the index, from
-/// itself if possible. Blocks are contiguous. A box of rank 0 has one dimension of extent 1, because exchanges need
-/// one. If workers prefer copies on their node (prefer_same_node), the exchange has a second plan, made with
-/// `is_forwarded`: workers pass on within their node what came from other nodes, and the wanted boxes are both source
-/// and destination.
+/// itself if possible. Blocks are contiguous. In the plan, a box of rank 0 has one dimension of extent 1, because
+/// exchanges need a dimension. If workers prefer copies on their node (prefer_same_node), the exchange has a second
+/// plan, made with `is_forwarded`: workers pass on within their node what came from other nodes, and the wanted boxes
+/// are both source and destination.
 /// Shapes:   all boxes have the same rank.
 /// Requires: held boxes that cover the wanted boxes, and are equal or disjoint.
 /// Cost:     O(workers).

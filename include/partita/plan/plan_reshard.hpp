@@ -1,9 +1,9 @@
 // Planning a reshard: the steps that will be executed, and what each worker receives in them.
 //
-// Without a pending reduction a reshard is one exchange of boxes: every worker receives exactly what it lacks. A
-// reduction is planned as the cheapest of a few sequences: either the summands of each new block are gathered at once,
-// or each worker reduces a part of its block first, and the parts are then exchanged. If the tensor is replicated, the
-// replicas divide the work of sending.
+// Without a pending reduction a reshard is at most one exchange of boxes: every worker receives exactly what it lacks.
+// A reduction is planned as the cheapest of a few sequences: for example, the summands of each new block are gathered
+// at once, or each worker reduces a part of its block first, and the parts are then exchanged. If the tensor is
+// replicated, the replicas divide the work of sending.
 #pragma once
 
 #include <cstddef>

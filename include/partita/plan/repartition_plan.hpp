@@ -1,5 +1,5 @@
-// The exchange plan of a repartition: computed from the cuts, in time and memory proportional to one worker's own
-// overlaps, for any number of workers, without communication.
+// The exchange plan of a repartition: computed from the cuts, without communication, in time and memory proportional to
+// one worker's own overlaps (if blocks are staggered, in time proportional to the number of workers).
 #pragma once
 
 #include <array>

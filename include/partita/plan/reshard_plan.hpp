@@ -69,7 +69,7 @@ struct reshard_plan {
   }
 
  public:
-  // These functions sum, over the steps, the number that each step has for its busiest or slowest worker, or the mean.
+  // bytes() to latency_seconds() sum, over the steps, the number of each step's busiest or slowest worker, or the mean.
   constexpr std::size_t bytes() const { return sum(&reshard_step::bytes); }
   constexpr std::size_t mean_bytes() const { return sum(&reshard_step::mean_bytes); }       ///< for an average worker
   constexpr std::size_t messages() const { return sum(&reshard_step::messages); }           ///< of the busiest workers
@@ -87,7 +87,7 @@ constexpr basic_text<Capacity>& write_axes(basic_text<Capacity>& out, const resh
   return out;
 }
 
-/// Writes a step: all_to_all model from 1 to 0, 4096 bytes -> (data+model, ).
+/// Writes a step, for example "all_to_all model from 1 to 0, 4096 bytes -> (data+model, )".
 template <std::size_t Capacity>
 constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const reshard_step& one) {
   write_axes(out << name_of(one.done), one);
@@ -96,7 +96,7 @@ constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const resh
   if (one.to != reshard_step::none) out << " to " << one.to;
   return out << ", " << one.bytes << " bytes -> " << one.after;
 }
-/// Writes a plan, one line for each step. This is not a template, because clang would prefer the operator for ranges.
+/// Writes a plan, one line for each step. The operator is no template, because clang would then prefer that for ranges.
 constexpr text& operator<<(text& out, const reshard_plan& plan) {
   for (const reshard_step& one : plan) out << one << '\n';
   return out;

@@ -62,11 +62,11 @@ struct search_answer_of {
 using search_answer = search_answer_of<graph>;  ///< the usual type of the result of a search
 
 /// Finds the shardings of a program's inputs and parameters that minimise the estimated time of a step, forward and
-/// (with parameters) backward, within a memory limit. The program's annotations are kept.
+/// (with parameters) backward, within a memory limit. Annotations that the program already has are kept.
 /// Shapes:   those of the program; `dynamic` extents are not sharded.
 /// Requires: at least one candidate that fits into `memory` bytes of each worker [partition_error].
 /// Cost:     at most `options.most` candidates, each in about 5 µs for each operation; the result is the optimum if the
-///           program has fewer candidates.
+///           program has fewer candidates than this.
 /// Adjoint:  part of the search: the gradients' shardings follow from those of the parameters.
 template <std::size_t Letters>
 search_answer_of<basic_graph<Letters>> search(const basic_graph<Letters>& program, const mesh_links& links,

@@ -100,7 +100,7 @@ class search_judge {
     return step_walk(done, step_estimate_, model_, states, move_costs_, nothing).run();
   }
   /// The shardings of optimiser states: those of the parameters, with each axis over which a parameter is replicated
-  /// added to the dimension with the longest blocks.
+  /// added to the dimension with the longest blocks, if these have an index for each worker of the axis.
   std::vector<sharding> optimiser_state_shardings(const completion_of<Graph>& done) const {
     std::vector<sharding> all = done.layouts;
     for (std::uint32_t v = 0; v < g_.values(); ++v) {

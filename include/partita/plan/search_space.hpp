@@ -9,8 +9,8 @@
 
 namespace partita::detail {
 
-/// All shardings of a tensor in which each axis shards at most one dimension and no block is empty. The first two axes
-/// of a dimension occur in both orders; further axes follow in the mesh's order.
+/// The shardings of a tensor from which the search chooses: each axis shards at most one dimension, and no block is
+/// empty. The first two axes of a dimension occur in both orders; further axes follow in the mesh's order.
 struct layout_options {
   std::vector<sharding> layouts{};  ///< the shardings
 
@@ -33,7 +33,8 @@ template <class Graph>
 struct search_space {
   std::vector<search_choice> choices{};  ///< in the order of the inputs
   /// Groups of inputs, by their indices in `choices`, that get the same option: inputs of equal shapes that are the
-  /// same operand of operations with equal rules. Each input is in one group; groups of several inputs come first.
+  /// same operand of the first operations that read them, which have equal names and rules. Each input is in one group;
+  /// groups of several inputs come first.
   std::vector<std::vector<std::size_t>> groups{};
 
   explicit search_space(const Graph& g) {  ///< lists the choices of program g

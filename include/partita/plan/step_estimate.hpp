@@ -63,8 +63,8 @@ struct step_estimate {
       if ((factors >> f & 1U) != 0 && r.factors[f].size != dynamic) all *= static_cast<double>(r.factors[f].size);
     return all;
   }
-  /// The factors (as bits) of the largest product of two operands; 0 if no product has more iterations than any tensor
-  /// has elements.
+  /// The factors (as bits) of the largest product of two operands; 0 if no product has more iterations than the largest
+  /// tensor has elements.
   static std::uint32_t find_product_factors(const rule& r) {
     double largest = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {

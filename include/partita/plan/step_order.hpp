@@ -52,11 +52,11 @@ struct order_limits {
 };
 
 /// An order of the steps `first` to `end` - 1 in which each step comes after those that set what it reads, and after
-/// those that read what it sets. A movement starts as soon as what it reads is there; steps that do not need the
-/// movement are computed in the meantime, in the order of the program. The movement is finished when it has arrived by
-/// the estimate, or when nothing else is left to do. At most one movement uses the link at a time. Movements that share
-/// messages start when all of them can start; if one of them needs the result of another, they never start, and the
-/// order lacks them and the steps that need them.
+/// those that read what it sets. Within the limits, a movement starts as soon as what it reads is there; steps that do
+/// not need the movement are computed in the meantime, in the order of the program. The movement is finished when it
+/// has arrived by the estimate, or when nothing else is left to do. At most one movement uses the link at a time.
+/// Movements that share messages start when all of them can start; if one of them needs the result of another, they
+/// never start, and the order lacks them and the steps that need them.
 /// Cost: O(steps × ready steps).
 PARTITA_DECL std::vector<ordered_step> order_steps(const std::vector<step_use>& steps, std::size_t first,
                                                    std::size_t end, const order_limits& limits, double now = 0);

@@ -36,7 +36,7 @@ struct timetable {
   double waiting() const { return sum(&entry::waited_seconds); }
   std::size_t received_bytes() const { return sum(&entry::received_bytes); }  ///< The bytes that this worker receives.
   std::size_t peak() const { return largest(&entry::bytes_held); }  ///< The largest number of bytes held at one time.
-  /// The larger of computing and moving: no order of the step takes less time.
+  /// The larger of computing and moving: with these times, no order of the step takes less time.
   double lower_bound() const { return computing() < moving() ? moving() : computing(); }
 
  private:

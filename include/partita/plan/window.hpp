@@ -68,7 +68,7 @@ inline interval cells_from_tensor(window w, std::size_t n, boundary before, boun
 }  // namespace detail
 
 /// The windows of blocks that grow by these widths; a window ends at a border if the boundary there is boundary::none.
-/// A block without an index along a dimension does not grow along it, unless widths.of_empty_blocks is set.
+/// A block without an index along a dimension does not grow along this dimension, unless widths.of_empty_blocks is set.
 template <std::size_t Rank>
 windows_of_parts<Rank> halo_windows(const decomposition<Rank>& blocks, const halo_widths<Rank>& widths,
                                     const halo_boundaries<Rank>& edges) {

@@ -11,11 +11,12 @@
 
 namespace partita {
 
-/// Disjoint groups of workers, each with an order: its first member is its root. A worker may be in no group. All
-/// workers must pass equal groups. Cost: O(workers) to make groups, O(members of the own group) to plan a call.
+/// Disjoint groups of workers, each with an order: the first member of a group is its root. A worker may be in no
+/// group. All workers must pass equal groups. Cost: O(workers) to make groups (from colours O(workers * groups)),
+/// O(members of a group) to plan a call.
 class worker_groups {
  public:
-  /// Makes groups from lists of worker ids, none of them empty. Each id may occur only once [partition_error].
+  /// Makes groups from lists of worker ids; no list may be empty. Each id may occur only once [partition_error].
   PARTITA_DECL explicit worker_groups(std::vector<std::vector<std::size_t>> groups);
   /// Makes groups of the workers k with equal colours[k], in ascending order; workers of `no_colour` are in no group.
   PARTITA_DECL static worker_groups by_colour(const std::vector<std::size_t>& colours);

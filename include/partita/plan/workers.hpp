@@ -43,7 +43,7 @@ class id_set {
 /// selection may be empty; a partition may not (docs/decisions/zero-workers.md).
 class workers {
  public:
-  /// The largest valid worker id: a larger number is a negative number that was converted to unsigned.
+  /// The largest valid worker id: a larger number is taken for a negative number that was converted to unsigned.
   static constexpr std::size_t largest_id = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
   /// Selects the workers of the range first, first + 1, …, last - 1.

@@ -81,8 +81,8 @@ constexpr bool is_identity(const broadcast_dimensions_list& dims, std::size_t ra
 
 }  // namespace detail
 
-/// Checks by XLA's rules whether shapes `lhs` and `rhs` broadcast. An extent that is `dynamic`, so unknown, violates no
-/// rule.
+/// Checks by XLA's rules whether shapes `lhs` and `rhs` broadcast. A std::size_t that is `dynamic`, so unknown,
+/// violates no rule.
 template <class Extent>
 constexpr broadcast_verdict judge_array_broadcast(const short_list<Extent>& lhs, const short_list<Extent>& rhs,
                                                   const broadcast_dimensions_list& dims = {}) {

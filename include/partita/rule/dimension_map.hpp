@@ -6,7 +6,7 @@
 
 namespace partita {
 
-/// A one-to-one map from the dimensions of an operand to dimensions of the result; other dimensions are unmapped.
+/// A one-to-one map from an operand's dimensions to dimensions of the result; other result dimensions are unmapped.
 ///
 /// The same map serves for the shape of an array, the extents of its partition, and the position of a worker. The
 /// adjoint of a broadcast sums over the unmapped dimensions, and over those where an extent of 1 is expanded.

@@ -5,10 +5,10 @@
 
 namespace partita {
 
-/// Reverse the extents of the source partition before applying the worker broadcast rule.
+/// With this policy, the extents of the source partition are reversed before the worker broadcast rule is applied.
 struct transpose_src_t {};
 inline constexpr transpose_src_t transpose_src{};  ///< Reverses the extents of the source partition first.
-/// Reverse the extents of the destination partition before applying the worker broadcast rule.
+/// With this policy, the extents of the destination partition are reversed before the worker broadcast rule is applied.
 struct transpose_dest_t {};
 inline constexpr transpose_dest_t transpose_dest{};  ///< Reverses the extents of the destination partition first.
 /// With this policy, zero-volume results do not keep the batch extent (dimension 0) of the worker's input block.

@@ -22,7 +22,7 @@ namespace partita {
 
 namespace detail {
 
-/// The parameter of the functions that stand for reductions, such as sum; they are never called.
+/// The parameter of the functions that stand for reductions, such as `sum`; these functions are never called.
 struct reduction_name {};
 
 /// The type of a kernel parameter that selects the reduction R. The argument is an R, or the function that stands for

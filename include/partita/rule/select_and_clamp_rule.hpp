@@ -41,7 +41,7 @@ constexpr basic_ternary_broadcast<Extent> judge_select(const short_list<Extent>&
   return detail::require_same_shape(predicate, values.result);
 }
 
-/// Checks clamp(low, operand, high): the result has the operand's shape; each bound has it, too, or is a scalar.
+/// Checks clamp(low, operand, high): the result has the operand's shape; each bound has this shape or is a scalar.
 template <class Extent>
 constexpr basic_ternary_broadcast<Extent> judge_clamp(const short_list<Extent>& low, const short_list<Extent>& operand,
                                                       const short_list<Extent>& high) {

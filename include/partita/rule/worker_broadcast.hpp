@@ -2,7 +2,7 @@
 //
 // The rule and the pairing of workers are DistDL's. One of the two partitions is *small* (the source of a broadcast,
 // the destination of a reduction), the other is *large*. A transposition reverses the shape of a partition. The small
-// shape is extended on the left with ones, and each of its extents must be 1 or equal to the large extent.
+// shape is extended on the left with ones, and each of its extents must be 1 or that of the large shape.
 #pragma once
 
 #include <array>

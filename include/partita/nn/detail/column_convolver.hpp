@@ -1,5 +1,5 @@
 // The convolution of one worker by im2col and BLAS. Patches of x are copied into columns, one cache-sized tile at a
-// time, and multiplied.
+// time, and multiplied by W.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ class column_convolver {
       }
   }
 
-  /// y = W x + b, or y = W x if bias is null. All arrays are dense, in C order.
+  /// Computes the convolution y = W x + b, or y = W x if bias is null. All arrays are dense, in C order.
   void forward(const T* x, const T* w, const T* bias, T* y) {
     forward(x, w, bias, y, {}, [] {});
   }
@@ -79,7 +79,7 @@ class column_convolver {
     wait_for_input();
     for_each_tile(product, [&](std::size_t from, std::size_t count) { return !is_ready(available, from, count); });
   }
-  /// dx = W^T dy. The function overwrites all cells of the window dx.
+  /// Computes dx = W^T dy, and overwrites all cells of the window dx.
   void adjoint(const T* dy, const T* w, T* dx) {
     std::fill_n(dx, s_.batch * s_.in_channels * window_size_, T(0));
     if (s_.empty() || s_.rows() == 0) return;

@@ -32,7 +32,7 @@ class convolution_planner {
   halo_boundaries<rank> boundaries() const {
     return OfX ? padding_of(split_.options()) : halo_boundaries<rank>(boundary::none);
   }
-  /// The error message if a tensor of these extents is no x (or no y) of the convolution; empty if it is one.
+  /// The error message if a tensor of these extents does not fit the convolution as its x (OfX) or y; empty if it fits.
   text error_message(const std::array<std::size_t, rank>& extents) const {
     if (OfX) return convolution_error(split_.options(), extents);
     if (extents[1] == split_.options().out_channels) return {};
@@ -50,11 +50,11 @@ class convolution_planner {
   std::uint64_t fingerprint_;           ///< equal on two workers only if they plan the same exchanges
 };
 
-/// The extents of the last tensors for which an exchange was prepared. This list is equal on all workers.
+/// The extents of the last tensors for which an exchange was prepared. The list is equal on all workers.
 template <std::size_t Rank>
 class prepared_extents {
  public:
-  /// Whether the list does not have these extents yet; moves or adds them to the end of the list.
+  /// Returns whether the list lacked these extents, and moves or adds them to the end of the list.
   bool add_new_extents(const std::array<std::size_t, Rank>& extents) {
     const auto found = std::find(seen_extents_.begin(), seen_extents_.end(), extents);
     const bool is_new_tensor = found == seen_extents_.end();
@@ -71,7 +71,7 @@ class prepared_extents {
 };
 
 #ifdef PARTITA_CORE
-// The exchanges of convolutions over two feature dimensions are compiled once.
+// With PARTITA_CORE, the exchanges of convolutions over two feature dimensions are compiled once, in the core.
 #define PARTITA_CONVOLUTION_MOVEMENTS(EXTERN)                                                     \
   PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, window_exchange_planner<convolution_planner<2, true>>) \
   PARTITA_INSTANTIATE_BOX_MOVEMENT(EXTERN, window_exchange_planner<convolution_planner<2, false>>)

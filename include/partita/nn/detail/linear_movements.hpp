@@ -1,9 +1,9 @@
-// The communication of a linear layer: x is sent to the workers that keep the weights, and their products are summed to
-// y. Each algorithm of a linear layer has its own class.
+// The communication of a linear layer: depending on the algorithm, x is sent to the workers that keep the weights,
+// their products are summed to y, or both. Each algorithm has its own class.
 //
-// Each class has four operations: receive x, send the products to y, and the adjoints of these two. The products of the
-// adjoint are communicated while the caller computes. If one worker passes an error message, all workers throw the
-// error in the first communicating operation of the forward or adjoint call.
+// Each class has four operations: receive x, send the products to y, and the adjoints of these two. Products of the
+// adjoint are summed over workers, where needed, while the caller computes. With checks::agree, all workers throw the
+// error message of one worker in the first communicating operation of a forward or adjoint call.
 #pragma once
 
 #include <array>
@@ -139,7 +139,7 @@ class linear_movements<T, weight_stationary> {
       : broadcast_(p_x, p_w), sum_(p_w, p_y, transpose_src) {}
 
   arena* memory() const { return broadcast_.memory(); }  ///< where products are allocated so that others may read them
-  /// Communicates x, and returns the block of x that this worker multiplies. Collective, as the next three functions.
+  /// Returns the block of x that this worker multiplies. Collective, as are send_y, receive_dy and start_send_dx.
   template <class X>
   auto receive_x(const X& x, const text& error_message) {
     return kernel_access::call(broadcast_, x, error_message);

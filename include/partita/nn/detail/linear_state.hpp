@@ -67,7 +67,7 @@ struct linear_state {
     x = pooled_storage<T>();
     forward_done = false;
   }
-  /// Adds dy^T conj(x) to weight_gradient, and the sum of the rows of dy to bias_gradient.
+  /// Adds dy^T conj(x) to weight_gradient, and the sum of the rows of dy to bias_gradient if there is a bias.
   void add_gradients(const strided<const T, 2>& dy_block) {
     const auto x_w = dense_block<const T, 2>(x.data(), {row_count, columns.size()});
     multiply_by_conjugate<T>(transposed<const T>(dy_block), x_w, T(1), block_of(weight_gradient));
@@ -123,8 +123,8 @@ struct linear_state {
            << y_shape << " on worker " << p_y.world().id() << ", got " << given;
   }
 
-  /// Compares the batch extents of x on all workers, and throws the same error on all workers if they differ. x is
-  /// communicated as a matrix, so different batches with the same number of rows would go unnoticed.
+  /// With checks::agree, throws the same error on all workers if batches of several dimensions differ. (column_parallel
+  /// and row_parallel move matrices, so different batches with the same number of rows would go unnoticed.)
   /// Cost:     one agreement, for x of more than one batch dimension; a small all-gather if the batch is new.
   template <class Shape>
   void require_same_batch(const Shape& x_shape, const text& error_message) {
@@ -148,7 +148,7 @@ struct linear_state {
   }
 
   /// Returns the blocks that `move()` returns. If `move()` throws on all workers because the blocks of x do not fit,
-  /// the batches of the workers differ; then all workers throw an error that names the user's call.
+  /// and the workers have different batches, all workers throw an error that names the user's call.
   template <class Shape, class Move>
   auto run_with_same_batch(const Shape& x_shape, Move move) const {
     try {

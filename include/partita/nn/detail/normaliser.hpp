@@ -22,8 +22,8 @@ struct moments {
   double count = 0, mean = 0, squared_deviation_sum = 0;  ///< of a set; the last: the sum of (element - mean)^2
 };
 
-/// Computes the moments of the union of two sets from the moments of both (Chan, Golub and LeVeque 1979). This formula
-/// is accurate also if the mean is large.
+/// Computes the moments of the union of two sets from the moments of both (Chan, Golub and LeVeque 1979). The formula
+/// is accurate even if means are much larger than deviations.
 struct merge_moments {
   static constexpr const char* name = "moments";      ///< the reduction in error messages
   static constexpr moments identity() { return {}; }  ///< the moments of no elements
@@ -88,7 +88,7 @@ class normaliser {
     parameter_map_ = std::move(parameters);
   }
 
-  /// The moments of the whole tensor, one for each statistic. Cost: one all_reduce.
+  /// Returns the moments of each statistic of this block, over the whole tensor. Cost: one all_reduce.
   std::vector<moments> compute_moments(const xt::xtensor<T, Rank>& x) const {
     auto block_moments = uninitialised<moments, 1>({statistics_map_.count});
     for (auto& m : block_moments) m = moments{};
@@ -126,8 +126,8 @@ class normaliser {
     return y;
   }
   /// Returns the gradient with respect to x, and adds the gradients of gamma and beta if the norm has them.
-  /// `are_statistics_fixed` says that the statistics were not computed from x. Cost: one all_reduce, and a second
-  /// all_reduce if parameters are shared along dimensions other than the averaged ones.
+  /// `are_statistics_fixed` says that the statistics were not computed from x. Cost: one all_reduce; two if the norm
+  /// has a weight that is shared along dimensions other than the averaged ones.
   xt::xtensor<T, Rank> adjoint(const xt::xtensor<T, Rank>& dy, bool are_statistics_fixed,
                                const std::vector<double>& counts, const norm_weights<T>& by) const {
     const std::size_t statistics = statistics_map_.count, parameters = parameter_map_.count;
@@ -145,7 +145,7 @@ class normaliser {
       statistic_sums(0, s) += g(k, q);
       statistic_sums(1, s) += g(k, q) * normalised_x_.data()[k];
     });
-    // 2. Add up the sums of dy and of dy times normalised x over all workers.
+    // 2. Add up the sums over the workers that share the parameter or the statistic.
     if (has_same_groups_ || by.has_scale) parameter_sums = sum_parameters_(parameter_sums);
     if (has_same_groups_) {  // here all elements that share a statistic have the same gamma
       for (std::size_t s = 0; s < statistics; ++s)

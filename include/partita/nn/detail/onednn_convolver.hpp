@@ -1,5 +1,6 @@
 // The convolution of one worker by oneDNN, for floats. The convolver uses the direct kernels of oneDNN, with weights
-// and images in the layouts that oneDNN prefers. Convolutions that oneDNN does not support use im2col and BLAS.
+// and images in the layouts that oneDNN prefers. Computations that oneDNN does not support, and gradients with few
+// channels, use im2col.
 #pragma once
 
 #if !__has_include(<oneapi/dnnl/dnnl.hpp>)  // one error; after an #error the compiler would report many more
@@ -146,7 +147,7 @@ class onednn_task {
   dnnl::primitive primitive_;  ///< oneDNN's kernel; empty if oneDNN does not support the computation
 };
 
-/// A cache of the last computations of a thread, with the stream and buffers that the computations share. oneDNN needs
+/// A cache of a thread's last oneDNN kernels, with the stream and buffers that these kernels share. oneDNN needs
 /// milliseconds to make a kernel.
 template <std::size_t Features>
 class onednn_tasks {
@@ -198,15 +199,15 @@ class onednn_convolver {
  public:
   explicit onednn_convolver(const sizes& s) : s_(s), groups_(count_groups(s)), columns_(s) {}
 
-  /// Whether oneDNN supports all computations of this convolution.
+  /// Whether all four computations of this convolution use oneDNN.
   bool uses_onednn() const {
     return find_task(task::forward) && find_task(task::forward_with_bias) && find_task(task::dx) && find_task(task::dw);
   }
-  /// y = W x + b, or y = W x if bias is null. All arrays are dense, in C order.
+  /// Computes the convolution y = W x + b, or y = W x if bias is null. All arrays are dense, in C order.
   void forward(const float* x, const float* w, const float* bias, float* y) {
     forward(x, w, bias, y, {}, [] {});
   }
-  /// Calls wait_for_input(), then computes y = W x + b: oneDNN computes whole images only, so nothing overlaps.
+  /// Computes y = W x + b. With oneDNN it first calls wait_for_input(), because oneDNN computes whole images only.
   template <class Arrive>
   void forward(const float* x, const float* w, const float* bias, float* y,
                const std::array<interval, Features>& available, Arrive wait_for_input) {

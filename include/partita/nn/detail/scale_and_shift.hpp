@@ -19,7 +19,7 @@ struct norm_weights {
   T* beta_gradient = nullptr;   ///< the adjoint adds to it; null without a bias
 };
 
-/// This worker's block of a norm's weight (initially 1) and bias (initially 0); empty in a norm without parameters.
+/// This worker's blocks of a norm's weight (initially 1) and bias (initially 0); empty if the norm lacks them.
 template <class T, std::size_t Rank>
 class scale_and_shift {
  public:

@@ -58,8 +58,8 @@ class window_planner {
 /// The taps of this worker's outputs along each dimension, and the shapes of its window and of its outputs.
 template <std::size_t Rank>
 struct local_taps {
-  /// Input indices are relative to the window. This member has no initialiser {}, because with one compilers would take
-  /// the default constructor for noexcept.
+  /// Input indices are relative to the window. `by_dimension` has no initialiser {}, because with {} compilers would
+  /// take the default constructor for noexcept.
   std::array<taps, Rank> by_dimension;
   std::array<std::size_t, Rank> window{}, outputs{};  ///< the shapes of this worker's window of x and block of y
 };
@@ -128,8 +128,8 @@ void visit_divisors(const local_taps<Rank>& worker_taps, F f) {
   }
 }
 
-/// Buffers for the intermediate results when taps are applied to one dimension after the other. The buffers are kept
-/// between calls, so they are allocated once.
+/// Buffers for the intermediate results when taps are applied to one dimension after the other. A caller that keeps the
+/// buffers between calls of the same shapes allocates them once.
 template <class T>
 struct taps_buffers {
   std::vector<T> from{}, to{};  ///< the operand and the result along one dimension, exchanged after it

@@ -125,7 +125,7 @@ PARTITA_DECL void require_complete(const pipeline_shape& shape, const pipeline_t
                                 << "" << one << "; add it to group " << shape.group_of[s]);
 }
 
-/// Throws the error for a deadlock, and names the circle of tasks that wait for each other.
+/// Throws the error for a deadlock, and names the cycle of tasks that wait for each other.
 PARTITA_DECL void reject_cycle(const pipeline_shape& shape, const pipeline_tasks& tasks,
                                const std::vector<std::size_t>& next, const pipeline_clock& clock) {
   std::vector<bool> seen(tasks.size(), false);
@@ -178,7 +178,7 @@ class pipeline_chooser {
   std::uint32_t& next_batch(pipeline_pass pass, std::uint32_t stage) {
     return next_micro_batches_[static_cast<std::size_t>(pass) * shape_.stages() + stage];
   }
-  /// Whether a task could begin: its inputs are there, and the stage does not keep too many micro-batches.
+  /// Whether a task could be next: what it needs is ordered, and the stage does not keep too many micro-batches.
   bool is_allowed(const pipeline_task& one) {
     if (one.micro_batch == shape_.micro_batches || (one.pass == pipeline_pass::weights && !has_weights_)) return false;
     // Let n be the number of stages from this stage to the last. At most n micro-batches of the stage wait for their

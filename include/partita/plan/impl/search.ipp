@@ -14,7 +14,7 @@
 namespace partita {
 namespace detail {
 
-/// Searches the annotations of one program.
+/// Searches for the best annotations of one program.
 template <class Graph>
 class searcher {
  public:
@@ -135,8 +135,8 @@ class searcher {
           }
     return false;
   }
-  /// Spends the remaining evaluations on restarts from pseudo-random candidates, the same in every run; half of them
-  /// are near the best candidate.
+  /// While evaluations remain, restarts up to 200 times from pseudo-random candidates, the same in every run; half of
+  /// them are near the best candidate.
   void restart_randomly() {
     std::uint64_t state = 0x2545f4914f6cdd1dU;
     const auto random = [&](std::size_t upper_bound) {

@@ -14,7 +14,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     std::vector<std::size_t> input_counts;  ///< the number of steps that each step waits for
     std::vector<std::vector<std::size_t>> dependent_steps, joint_steps;  ///< that wait for each step; joined with it
 
-    /// Of the steps with indices in [first, end).
+    /// Finds the dependencies among the steps with indices in [first, end).
     step_dependencies(const std::vector<step_use>& steps, std::size_t first, std::size_t end)
         : input_counts(end - first, 0), dependent_steps(end - first), joint_steps(end - first) {
       struct block {                               ///< the steps so far that use a block

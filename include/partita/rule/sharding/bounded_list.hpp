@@ -8,7 +8,7 @@
 
 namespace partita {
 
-/// Values in order, stored in place. Public members make it a structural type; entries at and beyond `count` are `T{}`.
+/// Values in order, stored in place. Structural, as all members are public; entries from `count` on are `T{}`.
 template <class T, std::size_t Capacity>
 struct bounded_list {
   T values[Capacity]{};   ///< the first `count` are in use

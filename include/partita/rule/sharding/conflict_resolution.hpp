@@ -61,7 +61,7 @@ struct conflict_resolution : factor_proposals<Policy> {
     for (std::size_t f = 0; f < r.factor_count; ++f) add(f);
     return all;
   }
-  /// Gives axis a to one of the factors that request it, by the policy, and takes it from the others.
+  /// Gives axis a to one of the factors that request it, as the policy says (or throws), and takes it from the others.
   constexpr void assign_axis(std::uint32_t candidates, std::size_t a) {
     using enum policy::conflict;
     const auto all = axis_contenders(candidates, a);

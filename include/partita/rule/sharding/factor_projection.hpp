@@ -30,8 +30,8 @@ struct proposals : bounded_list<proposal, most_axes> {
   }
 };
 
-/// One call of `propagate`: its arguments, and the proposals of its tensors. This struct and its users are templates,
-/// so that only callers of `propagate` compile them.
+/// One call of `propagate`: its arguments, and the proposals of its tensors. factor_projection and its users are
+/// templates, so that only callers of `propagate` compile them.
 template <class Policy>
 struct factor_projection {
   const mesh& m;

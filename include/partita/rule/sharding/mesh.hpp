@@ -145,7 +145,7 @@ struct mesh {
   friend constexpr bool operator==(const mesh&, const mesh&) = default;
 };
 
-/// Writes a mesh as its axes: data 2 x model 4.
+/// Writes a mesh as its axes, for example data 2 x model 4.
 template <std::size_t Capacity>
 constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const mesh& m) {
   for (std::size_t a = 0; a < m.rank(); ++a) out << (a == 0 ? "" : " x ") << m.axes[a].name() << ' ' << m.axes[a].size;

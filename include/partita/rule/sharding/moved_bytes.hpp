@@ -6,9 +6,9 @@
 
 namespace partita {
 
-/// The bytes that a worker receives, averaged over the workers, in the reshard of `from` to `to`. A pending reduction
-/// that `to` does not have is taken among the workers of its axes (2 (p - 1) / p of the block for p workers). Making
-/// partial values from replicated values, and slicing blocks that the worker already has, cost nothing.
+/// Estimates the bytes that a worker receives, averaged over the workers, in the reshard of `from` to `to`. For each
+/// axis over which `to` lacks a pending reduction of `from`, this is 2 (p - 1) / p of the block for p workers along the
+/// axis. Making partial values from replicated values, and slicing blocks that the worker already has, cost nothing.
 constexpr std::size_t moved_bytes(const sharding& from, const sharding& to, const shape_list& shape,
                                   std::size_t element_bytes) {
   double wanted = static_cast<double>(element_bytes), there = wanted, held = wanted;

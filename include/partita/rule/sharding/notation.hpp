@@ -88,7 +88,7 @@ constexpr rule::rule(const char* notation) {  ///< reads einsum notation; a shap
                       << "\" is not; write for example \"bmk,kn->bmn\"");
 }
 
-/// Writes a rule as its notation: bmk,kn->bmn.
+/// Writes a rule as its notation, for example bmk,kn->bmn.
 template <std::size_t Capacity>
 constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const rule& r) {
   for (std::size_t t = 0; t < r.tensor_count(); ++t) {

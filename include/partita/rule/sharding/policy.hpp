@@ -9,9 +9,9 @@ namespace partita {
 /// Which tensors have given shardings: operands, results or both; propagation infers the other shardings.
 enum class direction : std::uint8_t { forward, backward, mixed };
 
-/// Every choice of `propagate`. The default communicates the fewest bytes, shards unevenly only where a tensor is
-/// sharded unevenly already, and never claims a layout that the workers do not have; `paddle_classic` and
-/// `paddle_coshard` choose as the two generations of PaddlePaddle do.
+/// Every choice of `propagate`. The default decides conflicts by the fewest bytes to communicate, shards unevenly only
+/// where a tensor is sharded unevenly already, and never claims a layout that the workers do not have; `paddle_classic`
+/// and `paddle_coshard` choose as the two generations of PaddlePaddle do.
 struct policy {
   /// Which factor gets a mesh axis that several dimensions or tensors request. Of equal requests, the first in the
   /// order of tensors and dimensions wins.
@@ -49,7 +49,7 @@ struct policy {
   bool new_dimensions = true;  ///< a dimension that only results have may be sharded
   bool ignores_low_priority_operands = false;  ///< operands to which a rule gives low priority propose nothing
   bool uneven_if_only_proposal = false;        ///< a sharding that only one tensor proposes may be uneven
-  /// A result that was given as partial over an axis stays partial if the axis shards none of its dimensions.
+  /// Whether a result that was given as partial over an axis stays partial, if the axis shards none of its dimensions.
   bool keep_result_partials = false;
 
  private:
@@ -62,7 +62,7 @@ struct policy {
   }
 
  public:
-  /// These functions return a copy of the policy in which one choice (for a conflict: all three) is replaced.
+  /// The functions `with` return a copy of the policy in which one choice (for a conflict: all three) is replaced.
   constexpr policy with(conflict choice_for_all_conflicts) const {
     policy p = *this;
     p.axis_conflict = p.disagreement = p.equivalent_operands = choice_for_all_conflicts;
@@ -77,8 +77,8 @@ struct policy {
   static const policy paddle_coshard;  ///< the choices of PaddlePaddle's newer generation
 };
 
-/// PaddlePaddle's older policy: one mesh axis per dimension; an axis that several dimensions request goes to the first
-/// operand; tensors that shard one dimension differently are an error.
+/// PaddlePaddle's older policy, made for one mesh axis per dimension: an axis that several dimensions request goes to
+/// the first operand; tensors that shard one dimension differently are an error.
 inline constexpr policy policy::paddle_classic = [] {
   policy p;
   p.axis_conflict = conflict::first_wins;
@@ -92,7 +92,7 @@ inline constexpr policy policy::paddle_classic = [] {
   return p;
 }();
 /// PaddlePaddle's newer policy: several axes per dimension are joined, and dropped until they divide the dimension
-/// (except for a single operand); the largest dimension wins.
+/// (except for a single operand); an axis that several dimensions request goes to the largest.
 inline constexpr policy policy::paddle_coshard = [] {
   policy p = policy::paddle_classic;
   p.axis_conflict = conflict::larger_dim_wins;

@@ -122,7 +122,7 @@ struct propagation_builder {
     }
     out.results.push_back(produced);
   }
-  /// Notes the reshard of tensor t, unless both layouts are equal; throws if the policy forbids it.
+  /// Notes the reshard of tensor t unless both layouts are equal; throws if it moves bytes and the policy forbids it.
   constexpr void add_reshard(std::size_t t, const sharding& from, const sharding& to, const spec& of) const {
     if (from.same_layout(to)) return;
     const std::size_t bytes = moved_bytes(from, to, of.shape, of.element_bytes);

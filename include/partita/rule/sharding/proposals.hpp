@@ -202,13 +202,14 @@ struct factor_proposals : factor_projection<Policy> {
       if (best != most_factors) add_axis(best, a, decision::none), assigned_factors |= std::uint32_t{1} << best;
     }
   }
-  /// Shards factor f also by axis a, because tensor t does.
+  /// Shards factor f also by axis a, because tensor t does (decision::none if no tensor does).
   constexpr void add_axis(std::size_t f, std::size_t a, std::size_t t) {
     origin[f] = static_cast<std::uint8_t>(t);
     cut[f].push_back(a);
     log_decision(decision::what::takes_sharding, t, decision::none, f, a);
   }
-  /// The cost of sharding factor f by axis a: the elements in blocks of tensors that do not shard f, times a's workers.
+  /// The cost of sharding factor f by axis a: the elements in blocks of the proposing tensors that have f but do not
+  /// shard it, times a's workers.
   constexpr double reshard_cost(std::size_t f, std::size_t a) const {
     double cost = 0;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {

@@ -19,7 +19,7 @@ class registry {
   constexpr explicit registry(fallback f) : fallback_policy_(f) {}    ///< without operations
   static constexpr registry standard(fallback f = fallback::refuse);  ///< with the predefined operations
 
-  /// Adds an operation, or replaces the rule of a known name. The name must outlive the registry, as literals do.
+  /// Adds an operation, or replaces the rule of a known name. Name and notation must outlive the registry.
   constexpr registry& add(const char* name, const char* notation) { return insert({name, notation, nullptr, nullptr}); }
   constexpr registry& add(const char* name, operation::rule_maker f) { return insert({name, nullptr, f, nullptr}); }
 
@@ -116,7 +116,7 @@ inline constexpr operation standard_operations[] = {
     rules::update(1), rules::sgd, rules::momentum, rules::adam, rules::adamw,
     // Rules for operations that no other rule describes.
     rules::replicated({}), rules::data_parallel({})};
-/// Names of element-wise functions without known properties, whose rule is that of `rules::elementwise`.
+/// Names of element-wise functions whose rule is that of `rules::elementwise`, which assumes no linearity.
 inline constexpr const char* elementwise_names[] = {
     "abs",           "ceil",    "clip",    "cos",        "dropout",     "equal",      "exp",
     "gelu",          "greater", "floor",   "less_equal", "logical_and", "logical_or", "logical_not",

@@ -108,7 +108,7 @@ struct reshape_walk {
     }
   }
 
-  /// Gives a dimension of extent 1 a factor of its own.
+  /// If the next dimension has an extent of 1, gives it a factor of its own; returns whether it has.
   constexpr bool append_unit_dimension(side& s) {
     if (s.size_left != 1 || is_at_end(s) || s.shape[s.d] != 1) return false;
     next_dimension(s);

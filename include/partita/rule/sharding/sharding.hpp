@@ -130,7 +130,7 @@ struct sharding {
   constexpr sharding reduced(const char* name) const { return reduced(on.number(name)); }  ///< by the name of the axis
   /// Whether the value is replicated over axis a, and its cotangent partial over a.
   constexpr bool is_reduced(std::size_t a) const { return (reduced_over >> a & 1U) != 0; }
-  /// The same layout, with another priority as an annotation of a program.
+  /// A copy of the sharding with another priority as an annotation of a program.
   constexpr sharding with_priority(std::size_t p) const {
     sharding s = *this;
     s.priority = static_cast<std::uint8_t>(p);
@@ -250,7 +250,7 @@ constexpr sharding mesh::layout(const Entry&... entries) const {
   return s;
 }
 
-/// Writes a sharding as its layout entries and its pending reductions: (data, , model) partial sum over pipe.
+/// Writes a sharding as its layout entries and its pending reductions, as in (data, , model) partial sum over pipe.
 template <std::size_t Capacity>
 constexpr basic_text<Capacity>& operator<<(basic_text<Capacity>& out, const sharding& s) {
   out << '(';

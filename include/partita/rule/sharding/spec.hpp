@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// The maximal number of operands of one operation. This limit and those of results and tensors suffice for operations
+/// The maximal number of operands of one operation. The limits of operands, results and tensors suffice for operations
 /// that join or split 64 tensors with a few more, and for their gradients, which have twice as many tensors.
 inline constexpr std::size_t most_operands = 72;
 inline constexpr std::size_t most_results = 72;   ///< the maximal number of results of one operation

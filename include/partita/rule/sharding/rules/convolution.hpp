@@ -28,8 +28,8 @@ constexpr rule convolution_rule(const shape_span& shapes, const attributes& with
   rule r;
   const bool in_groups = groups != 1;
   const std::size_t n = r.add_factor(dynamic, 'n'), g = in_groups ? r.add_factor(groups, 'g') : 0;
-  // If a group has one channel (or one filter), this dimension needs no factor. If a group has one of both, the groups
-  // may be sharded unevenly.
+  // If a group has one channel (or one filter), this dimension needs no factor. If a group has one channel and one
+  // filter, the groups may be sharded unevenly.
   const std::size_t of_c = in_groups ? x[1] / groups : 0, of_m = !in_groups ? 0 : with.y ? w[1] : w[0] / groups;
   const std::size_t c = of_c == 1 ? most_factors : r.add_factor(dynamic, 'c'),
                     m = of_m == 1 ? most_factors : r.add_factor(dynamic, 'm');

@@ -40,7 +40,7 @@ constexpr rule elementwise_rule(const shape_span& shapes, const attributes& with
   r.complete();
   return r;
 }
-/// Rules of element-wise operations by their linearity; here linear in all operands together.
+/// The rule of element-wise operations that are linear in all operands together.
 constexpr rule additive_rule(const shape_span& shapes, const attributes& with) {
   return elementwise_rule(shapes, with).with(linearity::additive);
 }
@@ -86,7 +86,7 @@ inline constexpr operation scale{"scale", &detail::additive_rule, {}};
 /// Conversions to an element type that represents the same numbers; pending reductions stay pending.
 inline constexpr operation cast{"cast", &detail::movement_rule, {}};
 inline constexpr operation assign{"assign", &detail::movement_rule, {}};  ///< a copy of x
-/// Elementwise non-decreasing functions of one operand: relu, exp, tanh, clip.
+/// Element-wise non-decreasing functions of one operand, such as relu; max and min stay pending.
 inline constexpr operation relu{"relu", &detail::monotone_rule, {}};
 inline constexpr operation maximum{"maximum", &detail::elementwise_rule, {}};  ///< the larger of x and y
 inline constexpr operation where{"where", &detail::where_rule, {}};            ///< condition, x, y -> x or y

@@ -7,8 +7,8 @@
 namespace partita {
 namespace detail {
 
-/// The operation x, indices -> x with dimension `with.axes[0]` replaced by the dimensions of the indices. This
-/// dimension of x must be unsharded.
+/// The operation x, indices -> x with dimension `with.axes[0]` replaced by the dimensions of the indices. Dimension
+/// `with.axes[0]` of x must be unsharded.
 constexpr rule gather_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, 2, "gather");
   const shape_list& x = shapes[0];
@@ -192,7 +192,7 @@ namespace rules {
 
 /// Takes the entries of x along `axis` whose numbers are in the indices.
 constexpr operation gather(std::ptrdiff_t axis = 0) { return {"gather", &detail::gather_rule, {.axes = {axis}}}; }
-/// The same operation under PyTorch's name.
+/// The operation gather under PyTorch's name, index_select.
 constexpr operation index_select(std::ptrdiff_t axis = 0) { return gather(axis).named("index_select"); }
 inline constexpr operation gather_nd{"gather_nd", &detail::gather_nd_rule, {}};  ///< x, indices -> x at these indices
 constexpr operation take_along_axis(std::ptrdiff_t axis) {  ///< x, indices -> x at these indices along `axis`
@@ -206,7 +206,7 @@ inline constexpr operation scatter_nd_add{"scatter_nd_add", &detail::scatter_nd_
 inline constexpr operation index_put{"index_put", &detail::index_put_rule, {}};  ///< x, indices, values -> x
 /// Class numbers -> vectors that are 1 at the class and 0 elsewhere.
 constexpr operation one_hot(std::size_t classes) { return {"one_hot", &detail::one_hot_rule, {.count = classes}}; }
-/// Lookup of rows of a table by number. With a padding row or sparse gradients, every worker must have all rows.
+/// Lookup of rows of a table by number. With `keep_rows_whole` (padding row, sparse gradients) rows are unsharded.
 constexpr operation embedding(bool keep_rows_whole = false) {
   return {"embedding", &detail::embedding_rule, {.x = keep_rows_whole}};
 }

@@ -49,7 +49,7 @@ inline constexpr operation sgd = update(1).named("sgd");
 inline constexpr operation momentum = update(2).named("momentum");
 /// The update parameter, gradient, rate, two moments, powers of two decays -> parameter, two moments, powers.
 inline constexpr operation adam = update(3, {1, 1}).named("adam");
-/// Adam with weight decay.
+/// Adam with decoupled weight decay.
 inline constexpr operation adamw = update(3, {1, 1}).named("adamw");
 
 }  // namespace rules

@@ -13,7 +13,7 @@ constexpr std::uint32_t dimensions_or_all(const attributes::list& axes, std::siz
 }
 
 /// The rule of reductions: the operand is reduced along `with.axes` (empty: all) by `with.kind`. With
-/// `pending_reduction::none` partial results cannot be reduced: the operand must be unsharded along `with.axes`.
+/// `pending_reduction::none` results of blocks cannot be combined: the operand must be unsharded along `with.axes`.
 /// `with.x` declares that the operation is not linear.
 constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, 1, "reduction");
@@ -107,8 +107,8 @@ constexpr operation min(const attributes::list& axes = {}, bool keep = false) { 
 constexpr operation sum_of_function(const attributes::list& axes = {}, bool keep = false) {
   return {"sum_of_function", &detail::reduction_rule, {.axes = axes, .keep = keep, .x = true}};
 }
-/// Reductions whose partial results cannot be reduced: logsumexp, p-norm, argmax. The operand must be unsharded along
-/// the reduced dimensions.
+/// Reductions for which results of blocks are not combined: logsumexp, p-norm, argmax. The operand must be unsharded
+/// along the reduced dimensions.
 constexpr operation whole_reduction(const attributes::list& axes = {}, bool keep = false) {
   return reduction(pending_reduction::none, axes, keep).named("whole_reduction");
 }
