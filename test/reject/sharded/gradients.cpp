@@ -1,11 +1,11 @@
 // Gradients of integers, of traced values and without a function, elements of traced values, programs bound for other
 // elements than numbers, and labels that are not integers, are compile-time errors.
 //
-// first INTEGERS: partita::value_and_gradient\(f, parameters...\): requires floating-point parameters, real or complex
+// first INTEGERS: partita::value_and_gradient\(f, parameters...\): requires floating-point parameters
 // lines INTEGERS: 12
-// first INTEGER_ARRAYS: partita::value_and_gradient\(f, parameters...\): requires floating-point parameters, real or complex
+// first INTEGER_ARRAYS: partita::value_and_gradient\(f, parameters...\): requires floating-point parameters
 // lines INTEGER_ARRAYS: 12
-// first TYPED_INTEGERS: partita::value_and_gradient\(f, parameters...\): requires floating-point parameters, real or complex
+// first TYPED_INTEGERS: partita::value_and_gradient\(f, parameters...\): requires floating-point parameters
 // lines TYPED_INTEGERS: 12
 // first NO_FUNCTION: partita::value_and_gradient\(f, parameters...\): requires a function first
 // lines NO_FUNCTION: 12
