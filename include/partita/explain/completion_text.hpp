@@ -89,8 +89,7 @@ inline long_text write_steps(const reshard_plan& plan, const char* line_prefix) 
 
 /// Writes, for each mesh axis that shards the value, the operations through which its sharding was propagated from an
 /// annotation. Also writes the pending reductions, the rejected proposals, and the communication where the value is
-/// computed or read. Cost: computes the propagation of the operations that use the value again, not that of the whole
-/// program.
+/// computed or read. Cost: propagates again through the operations that use the value, not through the whole program.
 template <class Graph>
 long_text explain(const completion_of<Graph>& done, value v) {
   const Graph& g = *done.program;

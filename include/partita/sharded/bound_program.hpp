@@ -98,8 +98,8 @@ class bound_program {
   /// The bytes of storage that this worker would need if no two blocks shared memory.
   std::size_t bytes_without_sharing() const { return steps_.unshared_bytes(); }
 
-  /// The estimated times of all operations and movements of a call and its backward pass. Workers may have different
-  /// bytes and, if no element moves or memory is limited, times. explain/timetable_picture.hpp prints and draws them.
+  /// The estimated times of all operations and movements of a call and its backward pass. Bytes, and in some cases
+  /// times, differ between workers. explain/timetable_picture.hpp prints and draws a timetable.
   partita::timetable timetable() const { return steps_.estimated_times(); }
   /// The measured times of this worker's last call and last backward. After the first call of measured_timetable() each
   /// step reads the clock twice; the first call returns times of 0, unless a trace is written.

@@ -169,7 +169,7 @@ auto conj(X&& z) {
 /// The real and the imaginary part, the absolute value and the angle, in (-pi, pi], of each element.
 /// Shapes:   those of z; elements are of the real type.
 /// Requires: complex elements [compile time].
-/// Cost:     one pass; no communication unless z is partial. abs and angle take pending sums; real and imag do not.
+/// Cost:     one pass; no communication unless z is partial. abs and angle take pending sums; real and imag keep them.
 /// Adjoint:  dz is dy for real, i dy for imag, dy z / |z| for abs, and i dy z / |z|² for angle (0 where z is 0).
 template <class X>
   requires detail::any_tensor<X>

@@ -57,7 +57,7 @@ struct reduction_along {
 /// from the properties and the derivative that the reduction declares.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_op : reduction_along<R, Keep, D...> {
-  /// Whether the operation accepts integers (as R does), and complex elements (of these reductions, the product does).
+  /// Whether the operation accepts integers (if R does) and complex elements (if R is the product).
   static constexpr bool on_integers = can_reduce_elements<R, int>, on_complex = std::is_same_v<R, product_t>;
   static constexpr bool has_derivative =
       is_extreme_reduction<R> || std::is_same_v<R, product_t> || requires { R::derivative(1.0, 1.0); };

@@ -1,5 +1,6 @@
 // Operations whose result has another element type than their operands, such as the real parts of complex numbers.
-// An operand is first resharded if it has pending reductions or another layout; convert_elements() moves no element.
+// Callers first reshard operands with other layouts or with reductions that cannot stay pending; convert_elements()
+// moves no element.
 #pragma once
 
 #include <cstddef>

@@ -106,7 +106,8 @@ void count_node_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t ta
 template <class>
 class ready_nodes {
  public:
-  /// Counts a use of a node as done. The last use completes the node's cotangent, and queues a node that has operands.
+  /// Counts a use of a node as done. The last use completes the node's cotangent, unless its contributions are passed
+  /// on unsummed, and queues a node that has operands.
   template <class T>
   void count_use(const std::shared_ptr<tape_node<T>>& node) {
     if (--node->uses > 0) return;
