@@ -82,8 +82,6 @@ class sharded_tensor {
     make_exclusive();
     return view<T, N>(state_->block.data());
   }
-  /// This worker's block, also if the tensor is partial; then the block is one of several summands.
-  const detail::tensor_block<T>& unreduced_block() const { return state_->block; }
 
   /// Gathers the whole tensor on every worker of the mesh; other workers of the world get no elements. A tensor of rank
   /// 0 is returned on all workers of the world. Collective.
