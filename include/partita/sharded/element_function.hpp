@@ -238,7 +238,7 @@ struct conjugated_function {
     else return V(x.real(), -x.imag());
   }
 };
-/// The same derivative of a holomorphic function for complex elements.
+/// The derivative of a holomorphic function F by operand I for complex elements, as an element function.
 template <const auto& F, std::size_t I>
 inline constexpr auto conjugated_gradient =
     gradient_function<F, I, conjugated_function<typename derivative_of<F, I>::function>>(

@@ -124,8 +124,8 @@ auto irfft_call(const X& x, std::size_t n, fourier_norm norm) {  ///< gives n re
 /// Shapes: those of z, a plain array, a sharded tensor of any kind or a traced value.
 /// Requires: complex elements of float or double, and dimensions that z has, each once [compile time; shape_error if
 /// the rank is known at run time].
-/// Cost: transforms by FFTW. One reshard makes a sharded dimension whole (not sharded); its mesh axes then shard
-/// another dimension of the result, or none if the rank is 1. In a traced program completion chooses the layouts.
+/// Cost: transforms by FFTW. One reshard makes a sharded dimension that is transformed whole (not sharded); its mesh
+/// axes then shard another dimension, or none if the rank is 1. In a traced program completion chooses the layouts.
 /// Adjoint: the conjugate transpose, which is the transform in the other direction with the same factor.
 template <detail::any_tensor X, std::size_t... D>
 auto fft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {

@@ -174,8 +174,8 @@ class_targets make_targets(const shape_list& scores, const Labels& labels, const
 /// Shapes:   labels have the extents of the scores without dimension D; every worker passes all labels.
 /// Requires: labels of an integer type [compile time], below the number of classes or equal to ignore_index; weights
 ///           for all classes or for none, and a smoothing from 0 to 1 [shape_error].
-/// Cost:     if the classes are sharded, three numbers per label are reduced over the workers, and no tensor is
-///           gathered.
+/// Cost:     if the classes are sharded, at most three numbers per label are reduced over the workers, and the scores
+///           are not gathered.
 /// Adjoint:  dy times the weighted difference of softmax and targets; labels have no gradient.
 template <detail::any_tensor Scores, ranked_array Labels, std::size_t D>
 auto cross_entropy(const Scores& input, const Labels& labels, dimensions_t<D>,

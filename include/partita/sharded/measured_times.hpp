@@ -31,8 +31,8 @@ namespace partita {
 /// Shapes:   those with which the program was traced.
 /// Requires: a program without complex values [error]. All workers of the world must need the same times in the same
 ///           order, as they do if all of them search for the same program.
-/// Cost:     ten executions for each operation and size of its blocks, once. Memory is needed for the blocks of one
-///           operation at a time.
+/// Cost:     ten executions of each operation (for each size of its blocks), movement and update whose time is needed.
+///           Memory is needed for the blocks of one operation at a time.
 /// Adjoint:  times of gradients are measured in the same way, together for all operands whose gradients are wanted.
 template <class T>
 class measured_times final : public step_times {

@@ -44,7 +44,7 @@ inline constexpr element_function derivative_of_reduction{"derivative of a reduc
                                                           no_derivative()};
 
 /// The rule of a reduction along the dimensions D, or along all dimensions if D is empty. If the reduction has no
-/// pending form (a reduction that a program declares), the reduced dimensions must not be sharded.
+/// pending form (a reduction that a program declares), the rule does not shard the reduced dimensions.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_along {
   static constexpr partita::rule rule(const shape_span& shapes) {  ///< the sharding rule for operands of these shapes
@@ -57,7 +57,7 @@ struct reduction_along {
 /// from the properties and the derivative that the reduction declares.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_op : reduction_along<R, Keep, D...> {
-  /// Whether the operation accepts integers (as R does), and complex elements (of these reductions, the product does).
+  /// Whether the operation accepts integers (as R does), and complex elements (the product does; so does the sum).
   static constexpr bool on_integers = can_reduce_elements<R, int>, on_complex = std::is_same_v<R, product_t>;
   static constexpr bool has_derivative =
       is_extreme_reduction<R> || std::is_same_v<R, product_t> || requires { R::derivative(1.0, 1.0); };

@@ -23,7 +23,8 @@ consteval bool is_readable() {  ///< a compile-time error if the layout is parti
 }  // namespace detail
 
 /// A tensor over the workers of a mesh whose layout is part of its type. A program writes the type as `sharded<float,
-/// m.layout("data", "")>`. The layout decides which members may be called: a partial tensor cannot be read.
+/// m.layout("data", "")>`. The layout decides which members may be called: for a partial tensor local, whole, get, put
+/// and for_each_local are compile-time errors.
 template <class T, auto Layout>
 class typed_sharded {
  public:

@@ -172,7 +172,7 @@ struct carried_lines {
       one.store<R, T>(totals, o, 0, i, n == 0 ? carried_identity<R, T>() : load<R>(y, o, n - 1, i));
     });
   }
-  /// Combines the totals of the blocks before this block with each element of this block.
+  /// Combines the totals of the `blocks` blocks before (or after) this block with each element of this block.
   template <class R, class T>
   void add_totals(const T* totals, std::size_t blocks, T* y) const {
     const carried_lines before = resized_lines(blocks);

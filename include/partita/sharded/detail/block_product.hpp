@@ -68,7 +68,7 @@ class block_sum_or_repeat {
 };
 
 /// One tensor of a product, viewed as a batch of matrices. Rows and columns are merged from factors; the tensor is
-/// packed if its strides do not allow merging.
+/// packed if its strides do not allow merging, or if it is a result whose columns are not contiguous.
 template <class T>
 class matrix_form {
  public:

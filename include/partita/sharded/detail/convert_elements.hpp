@@ -1,5 +1,5 @@
 // Operations whose result has another element type than their operands, such as the real parts of complex numbers.
-// An operand is first resharded if it has pending reductions or another layout; convert_elements() moves no element.
+// Operands are resharded first if the function needs other layouts; convert_elements() moves no element.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,9 @@ struct converted_operands final : other_type_operands<U> {
 };
 
 /// Computes a tensor of elements U from at most two tensors of elements T on one mesh. `local(x, y)` computes this
-/// worker's block y of the result from the blocks x of the operands (pointers to their memory), and must not read other
-/// variables of the call. `backward(i, dy)` computes the cotangent of operand i, and reads the values `kept`.
+/// worker's block y of the result from the blocks x of the operands (pointers to their memory), at once or in each run
+/// of a program, so it must not refer to variables of the call. `backward(i, dy)` computes the cotangent of operand i,
+/// and reads the values `kept`.
 template <class U, class T, class Local, class Backward>
 sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, const std::vector<sharded_tensor<T>>& x,
                                    const sharding& result_layout, const shape_list& extents, const Local& local,

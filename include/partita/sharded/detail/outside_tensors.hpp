@@ -91,7 +91,7 @@ sharded_tensor<T> make_outside_result(bound_steps& steps, const sharded_tensor<T
   number = steps.add_outside_block(block);
   return tensor_of(y.state()->on, y.layout(), y.extents(), std::move(block));
 }
-/// Allocates new memory for a result before a call, if another tensor shares its memory.
+/// Before a call, allocates new memory for a result whose memory another tensor shares.
 template <class T>
 void ensure_unique_memory(bound_steps& steps, sharded_tensor<T>& result, std::uint32_t number) {
   if (result.state().use_count() > 1 || !result.state()->block.is_unique())

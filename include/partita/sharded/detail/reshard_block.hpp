@@ -78,8 +78,8 @@ tensor_block<T> crop(const tensor_block<T>& x, const short_list<interval>& sourc
   return y;
 }
 
-/// One movement of a tensor, for which all workers of the world make the calls. They first agree on the movement;
-/// afterwards each logs the bytes that it received, if movements are logged.
+/// One movement of a tensor, for which all workers of the world make the calls. They first agree on the movement
+/// (except at checks::local); afterwards each worker logs the bytes that it received, if movements are logged.
 template <class T>
 class announced_movement {
  public:

@@ -158,7 +158,7 @@ class scan_run {
   bool has_contributions_ = false;            ///< whether the node of the repeated steps has a contribution
 };
 
-/// The bytes that one recorded step keeps on the tape of this worker.
+/// Executes step 0, and returns the bytes that one recorded step keeps on the tape of this worker.
 template <class T>
 std::size_t measure_step_bytes(const scan_step<T>& step, const state_list<T>& state) {
   const std::size_t before = current_tape_contents().bytes;
