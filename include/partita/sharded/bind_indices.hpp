@@ -74,8 +74,8 @@ inline void require_immediate_execution(const char* call) {
                     .c_str());
 }
 
-/// Throws an error unless x is on the mesh of the indices, the first extents of x equal `rows`, and the call is
-/// executed at once, that is, not traced, bound or run dry.
+/// Throws an error unless x is on the mesh of the indices, the first extents of x equal `rows`, and this is neither a
+/// dry run nor a program being bound.
 template <class T>
 void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shape_list& rows, const char* call) {
   static_assert(summable_element<T>,
@@ -170,7 +170,7 @@ sharded_tensor<T> take_rows(const shared_binding& b, const sharded_tensor<T>& x,
                             const char* call = "bound_indices::take(x)") {  ///< the rows of x at the indices
   return exchange_rows(b, x, true, call);
 }
-/// Returns, for each row, the sum of the updates whose index is the number of this row. This function is the adjoint of
+/// Returns, for each row, the sum of the updates whose index is the number of this row. add_rows is the adjoint of
 /// take_rows.
 template <class T>
 sharded_tensor<T> add_rows(const shared_binding& b, const sharded_tensor<T>& updates) {

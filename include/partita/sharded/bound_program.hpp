@@ -98,8 +98,8 @@ class bound_program {
   /// The bytes of storage that this worker would need if no two blocks shared memory.
   std::size_t bytes_without_sharing() const { return steps_.unshared_bytes(); }
 
-  /// The estimated times of all operations and movements of a call and its backward pass. The bytes may differ between
-  /// workers, the times only if no element moves or memory is limited. See explain/timetable_picture.hpp.
+  /// The estimated times of all operations and movements of a call and its backward pass. In a timetable the bytes may
+  /// differ between workers, the times only if no element moves or memory is limited.
   partita::timetable timetable() const { return steps_.estimated_times(); }
   /// The measured times of this worker's last call and last backward. After the first call of measured_timetable() each
   /// step reads the clock twice; the first call returns times of 0, unless a trace is written.

@@ -23,9 +23,9 @@
 
 namespace partita {
 
-/// Measured times of the operations, movements and optimiser updates of a program. When the time of one of them is
-/// first needed, all workers execute only it, at the same time, on blocks of the size for which the time is needed. The
-/// time is the least of nine runs (for a movement, the median of nine runs) on the slowest worker.
+/// Measured times of the operations, movements and optimiser updates of a program. When the time of an operation,
+/// movement or update is first needed, all workers execute it alone, at the same time, on blocks of the size for which
+/// it is needed. The time is the least of nine runs (for a movement, the median of nine runs) on the slowest worker.
 ///   measured_times<float> times(program, everyone, adamw_options{});
 ///   options.model.times = &times;
 /// Shapes:   those with which the program was traced.

@@ -32,7 +32,7 @@ auto roll(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, s
 }
 /// Repeats x along some dimensions: `tile(x, dimensions<0>, 3)` is three copies of x joined along dimension 0.
 /// Cost:     a copy. If a repeated dimension is sharded, each worker receives the elements that its block of the result
-///           reads, or all along the dimension if the block goes on into another copy.
+///           reads, or all elements along the dimension if the block goes on into another copy.
 /// Adjoint:  the sum of dy over the copies.
 template <detail::any_tensor X, std::size_t... D>
 auto tile(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, std::size_t>&... times) {
@@ -57,7 +57,7 @@ auto expand(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D,
 /// Shapes:   {start, stop, step} for each named dimension, inside of the extent of x [shape_error].
 /// Cost:     if sliced dimensions are sharded, each worker receives the elements of x from the first to the last that
 ///           its block of the result needs.
-/// Adjoint:  each element of dy at the index of x from which the slice took it, and 0 at all other indices.
+/// Adjoint:  dx is dy at the indices of x that the slice took, and 0 at all other indices.
 template <detail::any_tensor X, std::size_t... D>
 auto strided_slice(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, index_progression>&... of) {
   static_assert(detail::has_dimensions<X, D...>,

@@ -80,7 +80,7 @@ class typed_sharded {
   std::size_t size() const { return value_.size(); }          ///< the number of elements of this worker's block
   const shape_list& shape() const { return value_.shape(); }  ///< the shape of this worker's block
 
-  /// The same tensor with a layout that is known only at run time.
+  /// The tensor as a sharded_tensor, whose layout is known only at run time.
   const sharded_tensor<T>& run_time_tensor() const { return value_; }
 
  private:

@@ -129,7 +129,7 @@ consteval bool is_sortable() {  ///< else a compile-time error
 }  // namespace detail
 
 /// Sorts the elements of a tensor of rank 1: `auto y = sort(x)`. The elements stay sharded, and are not gathered.
-/// Shapes:   those of x. The layout is that of x without pending sums.
+/// Shapes:   those of x. The layout of the result is that of x without pending reductions.
 /// Requires: integers, float or double [compile time], rank 1 [shape_error], no call in a dry run or while a program is
 ///           being bound [error]; a traced program must call `sort(x, dimensions<0>)`.
 /// Cost:     a parallel argsort of balanced parts, then exchanges that bring the indices and the elements to the

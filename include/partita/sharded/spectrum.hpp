@@ -97,9 +97,9 @@ using point_count_along = std::size_t;  ///< one argument for each dimension of 
 ///
 /// The coefficients of waves do not change: with fourier_norm::forward the fields are equal at common points, with
 /// other norms the field is multiplied by a power of n / m. If the smaller number k of n and m is even, wave k / 2 of k
-/// points is also wave -k / 2. If the number of points grows, half of this coefficient goes to each of the two waves;
-/// if it shrinks, the coefficients of the two waves are added. So padding and then truncating gives z again, and fields
-/// of real numbers stay real.
+/// points is also wave -k / 2. If the number of points grows, half of the coefficient of wave k / 2 goes to each of the
+/// waves k / 2 and -k / 2; if it shrinks, their coefficients are added. So padding and then truncating gives z again,
+/// and fields of real numbers stay real.
 /// Source:   scipy.signal.resample
 template <detail::any_tensor X, std::size_t... D>
 auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::point_count_along<D>&... m) {

@@ -16,7 +16,7 @@
 namespace partita {
 namespace detail {
 
-/// Takes the pending sums of x, so that a function that reads the value twice moves it only once.
+/// Executes the pending reductions of x, so that a function that reads x twice moves it only once.
 template <class T, auto Layout>
 auto reduce_pending_sums(const typed_sharded<T, Layout>& x) {
   if constexpr (layout_of_name<Layout>.is_partial())

@@ -49,7 +49,7 @@ traced_function make_trace(const F& f, const Spec&... specs);
 
 }  // namespace detail
 
-/// A traced function of tensors. Its member `complete()` finds the layouts of all values. `program(x...)` executes the
+/// A traced function of tensors. The member `complete()` finds the layouts of all values. `program(x...)` executes the
 /// function with these layouts, and can be differentiated like any other function of tensors.
 class traced_function {
  public:

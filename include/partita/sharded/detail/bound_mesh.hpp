@@ -147,7 +147,7 @@ class bound_mesh {
   }
 
  private:
-  /// The number of plans that a cache keeps. Chosen: above the movements of a training step of 12 layers.
+  /// The number of plans that a cache keeps: chosen above the number of movements in a training step of 12 layers.
   static constexpr std::size_t max_plans = 512;
   template <class Plan>
   struct cache_entry {             ///< a plan in a cache

@@ -95,7 +95,7 @@ template <auto A, auto B>
 inline constexpr layout_name<layout_text(binary_function_layout<A, B>).size()> binary_function_layout_name =
     make_layout_name<layout_text(binary_function_layout<A, B>).size()>(binary_function_layout<A, B>);
 
-/// Reshards x to the layout `target`. If x has this layout already, returns x itself.
+/// Reshards x to the layout `target`. If x has the layout `target` already, returns x itself.
 template <class T>
 sharded_tensor<T> to_layout(const sharded_tensor<T>& x, const sharding& target) {
   return !x.state()->on || layout_of(x.layout()).same_layout(target) ? x : reshard(x, target);

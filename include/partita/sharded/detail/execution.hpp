@@ -83,7 +83,7 @@ class scoped_value {
 struct scoped_name : scoped_value<const char*> {
   explicit scoped_name(const char* name) : scoped_value(run_state.operation, name) {}
 };
-/// Logs movements until the end of a scope, in a dry run or when they are executed.
+/// Logs movements until the end of a scope, as a dry run predicts them or as they are executed.
 class scoped_log {
  public:
   scoped_log(std::vector<movement>& all, bool is_dry_run)
@@ -94,7 +94,7 @@ class scoped_log {
   scoped_value<bool> dry_run_;                ///< sets whether the scope is a dry run
 };
 
-/// The largest number of blocks that a step reads. This number is larger than the operand limit of apply_op().
+/// The largest number of blocks that a step reads, which is larger than the operand limit of apply_op().
 inline constexpr std::size_t max_step_operands = 32;
 
 /// A block that a step reads or sets: its memory, and its size.

@@ -15,7 +15,7 @@
 
 namespace partita::detail {
 
-/// The properties, but not the elements, of a tensor that is passed to a program. Workers compare these properties.
+/// The properties, but not the elements, of a tensor that is passed to a program; the workers compare the properties.
 struct tensor_argument {
   const bound_mesh* on = nullptr;       ///< the mesh of the tensor; null if the tensor is on no mesh
   const sharding* layout = nullptr;     ///< the layout of the tensor
@@ -99,8 +99,8 @@ void ensure_unique_memory(bound_steps& steps, sharded_tensor<T>& result, std::ui
   steps.set_memory(number, result.state()->block.data());
 }
 
-/// The types of the arguments and gradients of a program that is bound for T: all have elements of T. For programs with
-/// real and complex arguments, <partita/sharded/traced_complex.hpp> defines these types.
+/// The types of the arguments and gradients of a program that is bound for T: all have elements of T.
+/// <partita/sharded/traced_complex.hpp> defines the types for programs with real and complex arguments.
 template <class T>
 struct tensors_of_program {
   using tensor = sharded_tensor<T>;  ///< the type of each argument and gradient
