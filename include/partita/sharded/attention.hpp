@@ -49,9 +49,9 @@ struct mask_later_keys {
 
 }  // namespace detail
 
-/// Returns softmax(scale q kᵀ) v over the last two dimensions. Heads, batches and queries keep their sharding. If keys
-/// are sharded, two numbers per query (a maximum and a sum) are reduced over the workers, the result is a pending sum
-/// over the workers, and no tensor is gathered.
+/// Returns softmax(scale q kᵀ) v over the last two dimensions. Heads, batches and queries usually keep their sharding.
+/// If an axis shards the keys of k and v and nothing else, two numbers per query and head (a maximum and a sum) are
+/// reduced over this axis, the result is a pending sum over it, and no tensor is gathered.
 /// Shapes:   q [..., queries, width], k [..., keys, width], v [..., keys, out], with equal leading dimensions; the
 ///           result is [..., queries, out].
 /// Requires: elements of float or double; not more queries than keys if causal [shape_error].

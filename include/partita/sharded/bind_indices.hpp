@@ -74,8 +74,8 @@ inline void require_immediate_execution(const char* call) {
                     .c_str());
 }
 
-/// Throws an error unless x is on the mesh of the indices, the first extents of x equal `rows`, and the call is
-/// executed at once, that is, not traced, bound or run dry.
+/// Throws an error unless x is on the mesh of the indices, the first extents of x equal `rows`, and this is neither a
+/// dry run nor a program being bound.
 template <class T>
 void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shape_list& rows, const char* call) {
   static_assert(summable_element<T>,
@@ -93,7 +93,7 @@ void require_rows(const index_binding& b, const sharded_tensor<T>& x, const shap
 }
 
 /// Reshards x so that its first dimensions are sharded as in `rows`, and no other dimension is sharded. Throws an error
-/// if elements would have to move and implicit reshards are forbidden.
+/// if elements would have to move and implicit reshards are forbidden (in a backward pass they are not).
 template <class T>
 sharded_tensor<T> reshard_rows(const sharded_tensor<T>& x, const sharding& rows, const char* call) {
   const sharding wanted = layout_of_rank(rows, x.rank());
@@ -104,8 +104,8 @@ sharded_tensor<T> reshard_rows(const sharded_tensor<T>& x, const sharding& rows,
   return reshard(x, wanted);
 }
 
-/// Counts the bytes that this worker received in an index exchange, and logs them if movements are logged. In the
-/// adjoint direction a worker receives as many bytes as it sends in the forward direction.
+/// Counts an index exchange, and the messages and bytes that this worker received in it; logs the bytes if movements
+/// are logged. In the adjoint direction a worker receives as many bytes as it sends in the forward direction.
 template <class T>
 void log_exchange(const index_binding& b, const char* call, bool forward, const sharding& from, const sharding& to,
                   const shape_list& extents, std::size_t width) {
@@ -125,7 +125,8 @@ inline shape_list replace_leading_extents(const shape_list& extents, std::size_t
   return all;
 }
 
-/// Returns the rows of `input` at the indices (forward), or for each index the sum of the rows of `input` that have it.
+/// Returns the rows of `input` at the indices (forward), or, for each row number, the sum of the rows of `input` that
+/// have this number as index.
 template <class T>
 sharded_tensor<T> exchange_rows(const shared_binding& b, const sharded_tensor<T>& input, bool forward,
                                 const char* call) {
@@ -169,7 +170,7 @@ sharded_tensor<T> take_rows(const shared_binding& b, const sharded_tensor<T>& x,
                             const char* call = "bound_indices::take(x)") {  ///< the rows of x at the indices
   return exchange_rows(b, x, true, call);
 }
-/// Returns, for each row, the sum of the updates whose index is the number of this row. This function is the adjoint of
+/// Returns, for each row, the sum of the updates whose index is the number of this row. add_rows is the adjoint of
 /// take_rows.
 template <class T>
 sharded_tensor<T> add_rows(const shared_binding& b, const sharded_tensor<T>& updates) {
@@ -298,12 +299,13 @@ shared_binding bind_to_rows(const sharded_tensor<T>& x, const sharded_tensor<I>&
 /// Shapes: each index is a position along dimension 0 of x. The result of `take` and the updates have the extents of x,
 /// except that extent 0 is the number of indices. Dimension 0 of the result of `take` is sharded as the indices are.
 /// Requires: x and updates on the mesh of the indices [partition_error]; the extent of dimension 0 of x equals that of
-/// the tensor given to bind_indices, and updates have one row for each index [shape_error]; the call is executed at
-/// once [error].
-/// Cost: a row is sent once to each other worker that takes it; only sharded dimensions other than 0 are gathered.
-/// scatter_add also reduces the summed updates over the mesh axes that shard the indices but not dimension 0 of x.
-/// Adjoint: the adjoint of `take` adds each row of dy to the row of x from which `take` copied. For `scatter_add`, the
-/// gradient with respect to x is dy, and the gradient with respect to the updates is the rows of dy at the indices.
+/// the tensor given to bind_indices, and updates have one row for each index [shape_error]; no call in a dry run, or
+/// while a program is being bound [error].
+/// Cost: `take` first reshards x to the sharding of dimension 0 at binding, `scatter_add` the updates to that of the
+/// indices, other dimensions whole; a row is then sent at most once to each other worker that needs it. scatter_add
+/// also reduces the summed updates over the mesh axes that shard the indices but not dimension 0 of x.
+/// Adjoint: for `take`, each row of dy is added to the row of dx at its index. For `scatter_add`, the gradient with
+/// respect to x is dy, and the gradient with respect to the updates is the rows of dy at the indices.
 template <auto... Layout>
 class bound_indices {
  public:
@@ -344,8 +346,8 @@ class bound_indices {
   auto scatter_add(const X&, const Updates&) const {  ///< fallback: a compile-time error
     return reject_updates<X>();
   }
-  /// Returns x with the rows at the indices replaced by the updates; updates with equal indices are summed. Cost: twice
-  /// that of scatter_add.
+  /// Returns x with the rows at the indices replaced by the updates; updates with equal indices are summed. Cost: two
+  /// index exchanges, where scatter_add makes one.
   template <class T>
   sharded_tensor<T> scatter(const sharded_tensor<T>& x, const sharded_tensor<T>& updates) const {
     detail::require_rows(*binding_, x, binding_->extents, "bound_indices::scatter(x, updates)");

@@ -19,15 +19,15 @@ namespace partita {
 
 /// A traced program on the workers of a world, made by `program.bind<double>(everyone, {1, 2})`. Binding computes all
 /// layouts, the order of operations, the bounds of all blocks, all movements, and the place of each block in
-/// preallocated storage. A call executes these steps. Unless `wider_windows` is set, its result equals that of the
-/// traced program bitwise.
+/// preallocated storage. A call executes the steps that were recorded at binding. Unless `wider_windows` is set, the
+/// result of a call equals that of the traced program bitwise.
 ///   const auto& y = step(x, w1, w2);            // y is in memory of the program: its next call overwrites y
 ///   const auto& gradients = step.backward(dy);  // gradients of arguments 1 and 2, in this order
 /// Shapes:   those with which the program was traced [shape_error, on all workers].
-/// Requires: tensors on the traced mesh in this world that are not recorded on a tape [error, on all workers].
+/// Requires: tensors on the traced mesh in this world, on no tape [error, on all workers except at checks::local].
 /// Cost:     one agreement per call (none at checks::local), the computation and movements of the program. An argument
-///           in another layout than completion found is resharded first, which allocates memory. One thread at a time
-///           may call a program.
+///           whose layout is not the one that completion chose for it is resharded first, which allocates memory. One
+///           thread at a time may call a program.
 /// Adjoint:  `backward`, at most once after a call; each gradient has the layout cotangent(layout of its argument):
 ///           that of the argument, but reduced where the argument is partial, and partial where the argument is
 ///           reduced.

@@ -57,7 +57,7 @@ template <class X>
 concept any_tensor = tensor_value<X> || ranked_array<X>;
 template <class X>
 concept tensor_or_number = any_tensor<X> || std::is_arithmetic_v<std::remove_cvref_t<X>>;
-/// L and R are operands of a function that also exists for plain arrays; at least one of them is not a plain array.
+/// L and R are operands of a function that also exists for plain arrays; one is a sharded tensor or traced value.
 template <class L, class R>
 concept tensor_operands = tensor_or_number<L> && tensor_or_number<R> && (tensor_value<L> || tensor_value<R>);
 /// L and R are operands of a function that no other header defines for plain arrays; L or R is a tensor or an array.

@@ -33,10 +33,10 @@ sharded_tensor<To> cast_tensor(const sharded_tensor<T>& input) {  ///< takes pen
 
 /// Converts each element of x to type To by static_cast: `cast<float>(x)`.
 /// Shapes:   those of x, a plain array or a sharded tensor; the result has the layout of x without pending reductions,
-///           which are executed first.
-/// Requires: arithmetic types [compile time]; a tensor that is not recorded for a gradient [error], because a gradient
-///           has one element type. A value of a traced program cannot be cast [compile time]: cast the arguments of the
-///           program instead.
+///           which are executed first; a tensor of elements To is returned unchanged.
+/// Requires: arithmetic types [compile time]; a tensor that is not recorded for a gradient [error] if the type changes,
+///           because a gradient has one element type. A value of a traced program cannot be cast [compile time]: cast
+///           the arguments of the program instead.
 /// Cost:     one pass over this worker's block; no communication, unless x is partial.
 /// Adjoint:  none.
 template <class To, ranked_array X>

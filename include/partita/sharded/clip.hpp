@@ -8,7 +8,7 @@ namespace partita {
 
 /// Limits each element of x to at least `low` and at most `high`: `clip(x, 0, 6)`. NaN stays NaN.
 /// Shapes:   those of x, a plain array, a sharded tensor, or a value of a traced program; the result has the layout of
-///           x; pending sums are taken first; pending maxima and minima stay pending.
+///           x; pending maxima and minima stay pending, and other pending reductions are executed first.
 /// Requires: two numbers, low <= high [shape_error], the same on all workers.
 /// Cost:     one pass; no communication, unless x is partial.
 /// Adjoint:  dx = dy where low <= x <= high, else 0.

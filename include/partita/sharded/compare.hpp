@@ -5,9 +5,9 @@
 #include <partita/sharded/element_operations.hpp>
 
 namespace partita {
-// The comparisons of two operands are functions and operators. For plain arrays, array/elementwise.hpp defines these
-// functions, and xtensor defines the operators. This header defines no operator ==, because for arrays `a == b`
-// compares whole arrays.
+// The comparisons of two operands are functions; `<`, `<=`, `>` and `>=` are also operators. For plain arrays,
+// array/elementwise.hpp defines the comparison functions, and xtensor the operators. This header defines no operator
+// ==, because for arrays `a == b` compares whole arrays.
 PARTITA_ELEMENT_FUNCTION_OF_TWO(less, less_number, greater_number)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(less_equal, less_equal_number, greater_equal_number)
 PARTITA_ELEMENT_FUNCTION_OF_TWO(equal_to, equal_to_number, equal_to_number)

@@ -157,8 +157,8 @@ sharded_tensor<std::complex<T>> combine_complex(const sharded_tensor<T>& a, cons
 
 /// The complex conjugate of each element. Real numbers are not changed.
 /// Shapes:   those of z, a plain array, a sharded tensor of any kind or a traced value.
-/// Requires: nothing. Pending sums stay pending.
-/// Cost:     one pass; no communication, unless a product is pending.
+/// Requires: nothing. Pending sums and means stay pending.
+/// Cost:     one pass; no communication, unless another reduction than a sum or a mean is pending.
 /// Adjoint:  conj(dy).
 template <class X>
   requires detail::any_tensor<X>
@@ -169,7 +169,8 @@ auto conj(X&& z) {
 /// The real and the imaginary part, the absolute value and the angle, in (-pi, pi], of each element.
 /// Shapes:   those of z; elements are of the real type.
 /// Requires: complex elements [compile time].
-/// Cost:     one pass; no communication unless z is partial. abs and angle take pending sums; real and imag keep them.
+/// Cost:     one pass; no communication unless z is partial. abs and angle execute pending reductions first; after real
+///           and imag, pending sums and means stay pending.
 /// Adjoint:  dz is dy for real, i dy for imag, dy z / |z| for abs, and i dy z / |z|² for angle (0 where z is 0).
 template <class X>
   requires detail::any_tensor<X>
@@ -201,11 +202,11 @@ auto angle(X&& z) {
 
 /// Makes the complex tensor with real parts `re` and imaginary parts `im`. If `im` is not given, the imaginary parts
 /// are 0.
-/// Shapes:   re and im have equal extents [shape_error]. If their layouts differ, pending sums are taken, and im is
-///           resharded to the layout of re.
+/// Shapes:   re and im have equal extents [shape_error]. If their layouts differ, pending reductions are executed, and
+///           im is resharded to the layout of re.
 /// Requires: elements of float or double [compile time].
-/// Cost:     one pass; no communication if the layouts are equal. If the same sum is pending in all given parts, it
-///           stays pending in the result.
+/// Cost:     one pass; no communication if the layouts are equal and nothing but sums and means is pending; these stay
+///           pending in the result.
 /// Adjoint:  the real and the imaginary part of dy.
 template <class T>
   requires std::is_floating_point_v<T>

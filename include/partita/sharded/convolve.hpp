@@ -59,8 +59,8 @@ convolution_options<D> make_options(const char* call, const shape_list& w, const
 /// Shapes:   x is batch x in x D features, w out x in / groups x kernel; y is batch x out x features.
 /// Requires: 1, 2 or 3 feature dimensions [compile time]; what the layer `convolution` requires [shape_error].
 /// Cost:     if features are sharded, each worker receives the cells outside of its block that its outputs read. With
-///           one group, y is a partial sum if the channels of x are sharded. With several groups, the groups may be
-///           sharded, but the channels of one group are not divided.
+///           one group, y is usually a partial sum if the channels of x are sharded. With several groups, the groups
+///           may be sharded, but the channels of one group are not divided.
 /// Adjoint:  gradients with respect to x and w, each at the cost of a convolution.
 template <std::size_t D, std::size_t Groups = 1, class X, class W>
   requires(detail::any_tensor<X> && detail::any_tensor<W>)
@@ -94,7 +94,7 @@ auto convolve(const X& x, const W& w, const B& b, const convolve_options<D>& opt
 /// Shapes:   x is batch x in x D features, w in x out / groups x kernel; y is batch x out x (n - 1) stride - 2 padding
 ///           + dilation (kernel - 1) + 1 + output_padding features.
 /// Requires: an output_padding below the stride, an output of at least one cell [shape_error].
-/// Cost:     that of convolve. With one group, y is a partial sum if the channels of x are sharded.
+/// Cost:     that of convolve. With one group, y is usually a partial sum if the channels of x are sharded.
 /// Adjoint:  a convolution of dy for x; the gradient with respect to w costs as much as that of convolve.
 template <std::size_t D, std::size_t Groups = 1, class X, class W>
   requires(detail::any_tensor<X> && detail::any_tensor<W>)

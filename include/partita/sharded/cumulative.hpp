@@ -1,5 +1,5 @@
 // Cumulative sums, products, maxima and minima along a dimension; if it is sharded, each worker receives the totals of
-// the blocks before its own.
+// the blocks before its own (in the adjoint, of those after it).
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace partita {
 namespace detail {
 
-/// The common part of operations that combine each element with all elements before it along dimension D by R.
+/// The common part of operations that combine each element with all before it (or after it) along dimension D by R.
 template <class R, std::size_t D>
 struct cumulative {
   using carried = R;                                             ///< the reduction that combines the totals of blocks
@@ -30,7 +30,8 @@ struct cumulative {
 };
 
 /// Computes h[k] = b[k] + a[k] h[k - 1] as a scan. The operand holds a at index 0 of its first dimension and b at index
-/// 1; the result holds the cumulative products of a at index 0 and h at index 1. If a[k] is 0, then h[k] is b[k].
+/// 1; the result holds the cumulative products of a at index 0 and h at index 1. If a[k] is 0, then h[k] is b[k], also
+/// if h[k - 1] is infinite or NaN.
 struct recurrence {
   static constexpr std::size_t tuple_size = 2;  ///< a and b, or a cumulative product and h
   template <class T>
@@ -123,8 +124,8 @@ auto cumulative_call(const X& x) {  ///< checks the types, and applies the opera
 /// gives products, `cummax` and `cummin` the largest and the smallest elements so far, or NaN from the first NaN on.
 /// Shapes:   those of x.
 /// Requires: a dimension that x has [compile time].
-/// Cost:     one pass. If the dimension is sharded, the totals of the blocks are exchanged, and the result stays
-///           sharded.
+/// Cost:     one pass. If the dimension is sharded, it stays sharded, and each worker receives the totals of the blocks
+///           before its own. cumsum keeps sums pending; the other functions execute all pending reductions first.
 /// Adjoint:  for cumsum, the cumulative sum of dy from the last element back to the first. For cumprod, the derivative
 ///           is computed without a division, so elements may be 0. For cummax and cummin, each dy goes to the last
 ///           element of x, up to and including the position of dy, that equals the result (or is NaN).

@@ -46,11 +46,11 @@ struct drop_operation {                              ///< dropout as an operatio
 }  // namespace detail
 
 /// Sets each element x to 0 with the given probability, and otherwise to x / (1 - probability), as in `apply_dropout(x,
-/// {.probability = 0.1, .seed = 7}, step)`. The mask equals that of the layer `dropout` at the same step, for every
-/// layout.
+/// {.probability = 0.1, .seed = 7}, step)`. For every layout the mask equals that of the layer `dropout` with the same
+/// options at the same step.
 /// Requires: a probability from 0 to 1 [shape_error].
-/// Cost:     no communication, unless another reduction than a sum is pending; partial sums stay partial. The generator
-///           Philox4x32-10 is called once per four elements.
+/// Cost:     no communication, unless another reduction than a sum or a mean is pending; sums and means stay pending.
+///           The generator Philox4x32-10 is usually called once per four elements.
 /// Adjoint:  apply_dropout of dy with the same mask.
 template <detail::any_tensor X>
 auto apply_dropout(const X& x, const dropout_options& options, std::uint64_t step) {

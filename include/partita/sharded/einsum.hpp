@@ -68,7 +68,7 @@ consteval einsum_fault fault_of_einsum() {  ///< the first fault that is found, 
 }  // namespace detail
 
 /// Multiplies and sums one or two tensors in einsum notation: `einsum<"bmk,kn->bmn">(x, w)`. A dimension whose letter
-/// is missing on the right side of "->" is summed; if a summed dimension is sharded, the result is a partial sum.
+/// is missing on the right side of "->" is summed; if it is sharded, the result is usually a partial sum.
 template <detail::einsum_notation Notation, class... X>
   requires(detail::any_tensor<X> && ...)
 auto einsum(const X&... x) {

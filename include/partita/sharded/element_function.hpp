@@ -163,7 +163,7 @@ struct element_function {
                 "derivative_from_x(f), derivative_from_y(f), identity_derivative() or no_derivative()");
   static_assert(std::is_empty_v<Value>, "partita::element_function: requires a function without captures");
   static constexpr std::size_t operands = sizeof...(Derivative);  ///< the number of operands
-  /// The number of numbers that a call passes besides the operands.
+  /// The number of parameters, which are numbers that a call passes besides the operands.
   static constexpr std::size_t parameters = detail::parameter_count_of<Value>(std::make_index_sequence<operands>());
   using value = Value;  ///< the type of the function of elements
   template <std::size_t I>
@@ -238,7 +238,7 @@ struct conjugated_function {
     else return V(x.real(), -x.imag());
   }
 };
-/// The same derivative of a holomorphic function for complex elements.
+/// The derivative of a holomorphic function F by operand I for complex elements, as an element function.
 template <const auto& F, std::size_t I>
 inline constexpr auto conjugated_gradient =
     gradient_function<F, I, conjugated_function<typename derivative_of<F, I>::function>>(

@@ -157,7 +157,7 @@ PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
 namespace element_functions {
 
 // relu and sigmoid of tensors are class templates (tensor_functions.hpp), so this header defines only the element
-// functions. Both keep NaN.
+// functions. relu and sigmoid of NaN are NaN.
 inline constexpr element_function relu{
     "relu", nondecreasing_function, [](auto x) { return x < 0 ? decltype(x)(0) : x; },
     derivative_from_x([](auto dy, auto x) { return x <= 0 ? decltype(dy)(0) : dy; })};
@@ -210,7 +210,7 @@ PARTITA_ELEMENT_FUNCTION_WITH_PARAMETERS(
     celu, with_defaults(real_function, 1),
     [](auto x, auto alpha) { return x <= 0 ? std::expm1(x / alpha) * alpha : x; },
     derivative_from_x([](auto dy, auto x, auto alpha) { return x <= 0 ? dy * std::exp(x / alpha) : dy; }))
-/// The scaled elu, which preserves mean 0 and variance 1 (Klambauer and others, 2017).
+/// The scaled elu, which keeps the mean 0 and variance 1 of standard normal elements (Klambauer and others, 2017).
 PARTITA_ELEMENT_FUNCTION_OF_ARRAYS(
     selu, real_function,
     [](auto x) {
@@ -275,7 +275,7 @@ inline constexpr element_function number_pow{"pow", real_function, [](auto z, au
                                                return dy * (c == 0 && z >= 0 ? 0 : y * std::log(c));
                                              })};
 
-/// The remainder x - z floor(x / z), which has the sign of z.
+/// The remainder x - z floor(x / z), which is 0 or has the sign of z.
 inline constexpr auto remainder_of = [](auto x, auto z) {
   decltype(x) rest{};
   if constexpr (std::is_integral_v<decltype(x)>) rest = static_cast<decltype(x)>(x % z);
@@ -296,8 +296,8 @@ inline constexpr element_function number_mod{
 
 }  // namespace element_functions
 
-/// The remainder x - z floor(x / z) of two tensors or arrays, or of a tensor or array and a number. The remainder has
-/// the sign of z, as in Python. Remainders of integers by integers are exact; an integer z must not be 0.
+/// The remainder x - z floor(x / z) of two tensors or arrays, or of a tensor or array and a number. The remainder is 0
+/// or has the sign of z, as in Python. Remainders of integers by integers are exact; an integer z must not be 0.
 /// Adjoint:  dy for x, -dy floor(x / z) for z.
 PARTITA_DEFINE_BINARY_ELEMENT_FUNCTION(any_tensor_operands, mod, mod_number, number_mod)
 /// The power x^z of two tensors, or of a tensor and a number.

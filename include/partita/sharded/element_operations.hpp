@@ -9,8 +9,8 @@
 #include <type_traits>
 
 /// Defines a function of two tensors, or of a tensor and a number, from three element functions. Two tensors must have
-/// the same rank, or `broadcast_dimensions<D...>` must say along which dimensions of the larger tensor the dimensions
-/// of the smaller tensor lie. For plain arrays, array/elementwise.hpp defines these functions.
+/// the same rank unless one is a scalar, or `broadcast_dimensions<D...>` must say along which dimensions of the larger
+/// tensor those of the smaller tensor lie. For plain arrays, array/elementwise.hpp defines such functions.
 #define PARTITA_ELEMENT_FUNCTION_OF_TWO(operation, of_number, to_number) \
   PARTITA_DEFINE_BINARY_ELEMENT_FUNCTION(tensor_operands, operation, of_number, to_number)
 /// Defines a function as PARTITA_ELEMENT_FUNCTION_OF_TWO does, for operands that satisfy the concept `accepted`: with

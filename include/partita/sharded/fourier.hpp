@@ -24,8 +24,8 @@ inline constexpr std::uint32_t dimension_mask = ((D < most_dimensions ? std::uin
 template <std::size_t... D>
 inline constexpr std::uint32_t mask_without_last = dimension_mask<D...> & ~(std::uint32_t{1} << last_of<D...>);
 
-/// The layout of the result of a transform along the dimensions First, then along Then, both bit masks. No sharding is
-/// a template argument of these variables, because g++ 12 fails on such an argument.
+/// The layout of the result of a transform along the dimensions First, then along Then, both bit masks. Template
+/// arguments are names of layouts, not shardings, because g++ 12 fails on shardings.
 template <auto Layout, std::uint32_t First, std::uint32_t Then>
 inline constexpr sharding result_layout =
     layout_after_transform(layout_after_transform(layout_of_name<Layout>, First, First | Then), Then, First | Then);
@@ -124,8 +124,8 @@ auto irfft_call(const X& x, std::size_t n, fourier_norm norm) {  ///< gives n re
 /// Shapes: those of z, a plain array, a sharded tensor of any kind or a traced value.
 /// Requires: complex elements of float or double, and dimensions that z has, each once [compile time; shape_error if
 /// the rank is known at run time].
-/// Cost: transforms by FFTW. One reshard makes a sharded dimension whole (not sharded); its mesh axes then shard
-/// another dimension of the result, or none if the rank is 1. In a traced program completion chooses the layouts.
+/// Cost: transforms by FFTW. A sharded dimension that is transformed is made whole (not sharded) by one reshard; its
+/// axes then shard another dimension, or none if the rank is 1. In a traced program completion chooses the layouts.
 /// Adjoint: the conjugate transpose, which is the transform in the other direction with the same factor.
 template <detail::any_tensor X, std::size_t... D>
 auto fft(const X& z, dimensions_t<D...>, fourier_norm norm = fourier_norm::backward) {

@@ -98,11 +98,11 @@ sharded_tensor<T> gather_rows(const sharded_tensor<T>& input, const sharded_tens
 /// Shapes: indices and result have equal extents, which are those of x except along D. Any dimension of x and of the
 /// indices may be sharded, also D; the result is sharded as the indices are.
 /// Requires: indices that are whole numbers below the extent of D; x and indices on one mesh [partition_error]; extents
-/// as described under Shapes [shape_error]; a call that is executed at once or traced [error]. In a traced program the
-/// indices have the element type of x, and elements that are not valid indices give zeros, as in `take`.
-/// Cost: an index exchange is planned and executed; an element is sent once to each other worker that takes it, and no
-/// tensor is gathered. A traced program reshards x if D is sharded.
-/// Adjoint: adds each element of dy to the element of x from which it was taken; indices have no gradient.
+/// as described under Shapes [shape_error]; no call in a dry run or while a program is bound [error]. In a traced
+/// program the indices have the element type of x, and invalid indices give zeros, as in `take`.
+/// Cost: an index exchange is planned and executed; an element is sent at most once to each other worker that takes it,
+/// and no tensor is gathered. Pending reductions are executed first. A traced program reshards x if D is sharded.
+/// Adjoint: adds each element of dy to the element of dx at its index; indices have no gradient.
 template <class T, class I, std::size_t D>
 sharded_tensor<T> take_along_axis(const sharded_tensor<T>& x, const sharded_tensor<I>& indices, dimensions_t<D>) {
   return detail::take_along(x, indices, D);
@@ -138,9 +138,9 @@ PARTITA_FALLBACK_OVERLOAD(take_along_axis) {
 /// The elements or rows of x at indices of its first K dimensions: `y(n, …) = x(indices(n, 0), …, indices(n, K - 1),
 /// …)` is `gather_nd<K>(x, indices)`. Collective.
 /// Shapes: indices have extent K along their last dimension; the result has the other dimensions of the indices,
-/// sharded as in the indices, followed by the dimensions of x after the first K, which are not sharded.
-/// Requirements, cost and adjoint are those of take_along_axis, with rows in place of elements. Sharded dimensions of x
-/// after the first K are gathered, and so is the last dimension of the indices.
+/// sharded as in the indices, followed by the dimensions of x after the first K. Requirements, cost and adjoint are
+/// those of take_along_axis, with rows in place of elements. The last dimension of the indices is gathered, and so are
+/// the dimensions of x after the first K, which stay sharded only in traced programs.
 template <std::size_t K, class T, class I>
 sharded_tensor<T> gather_nd(const sharded_tensor<T>& x, const sharded_tensor<I>& indices) {
   static_assert(K > 0, "partita::gather_nd<K>(x, indices): requires K of 1 or more");

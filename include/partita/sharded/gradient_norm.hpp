@@ -32,7 +32,8 @@ PARTITA_DECL sharding reduced_layout(const sharding& s, const shape_list& extent
 /// coordinate 0 along the mesh axes that do not shard the tensor) counts it.
 PARTITA_DECL bool is_first_holder(const bound_mesh& on, const sharding& s);
 
-/// The norm of tensors without pending sums on one mesh. Collective: one number per worker is summed for all tensors.
+/// The norm of tensors without pending sums on one mesh. Collective: the workers sum one number of each worker, for all
+/// tensors together.
 template <class T>
 double norm_of_list(const std::vector<sharded_tensor<T>>& all) {
   using real = real_of<T>;
@@ -78,8 +79,9 @@ void scale_elements(X& x, double factor) {  ///< multiplies this worker's block 
 /// The square root of the sum of squares of all elements of all gradients. Replicated elements count once, and pending
 /// sums are taken first.
 /// Requires: at least one gradient, and all gradients on one mesh [partition_error].
-/// Cost:     a reduce_scatter of each partial gradient, whose result is not kept, and a sum of one number per worker.
-/// Every worker of the world gets the same norm. Collective.
+/// Cost:     a reduce_scatter of each partial gradient (an all_reduce if it cannot be sharded further), whose result is
+///           not kept, and the sum of one number of each worker. Every worker of the world gets the same norm.
+///           Collective.
 template <class... G>
 double global_norm(const std::tuple<G...>& gradients) {
   auto all = detail::list_gradients(gradients);

@@ -115,11 +115,11 @@ struct argmax_operation {                                        ///< true: the 
 }  // namespace detail
 
 /// Takes the elements of x at the given indices along dimension D: `take(x, rows, dimensions<0>)`. If dimension 0 of a
-/// table is sharded, use `lookup`, which gathers no tensor.
+/// matrix is sharded, use `lookup`, which does not gather the matrix.
 /// Shapes:   the result has the extents of x, with the extents of the indices in place of the extent of dimension D.
 /// Requires: indices below the extent of x along the dimension [shape_error], the same on every worker.
 /// Cost:     a reshard of x if dimension D is sharded, and a copy of the result.
-/// Adjoint:  adds each element of dy to the element of x from which it was taken.
+/// Adjoint:  adds each element of dy to the element of dx at its index.
 template <class X, ranked_array Indices, std::size_t D>
   requires(detail::any_tensor<X> && !detail::are_arrays_of_one_type<X, Indices>)
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {

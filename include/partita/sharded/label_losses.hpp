@@ -168,14 +168,14 @@ class_targets make_targets(const shape_list& scores, const Labels& labels, const
 /// The mean cross entropy, as a scalar tensor, with classes along dimension 1 or along the given dimension, as in
 /// `cross_entropy(scores, labels, {.ignore_index = -100})`, `cross_entropy(scores, labels, dimensions<3>,
 /// {.class_weights = {1, 2}, .label_smoothing = 0.1})`. The loss of a label l is -log softmax(scores)[l] w[l], where
-/// w[l] is the weight of its class; with smoothing s the loss is 1 - s times this value plus s times the mean over all
-/// classes c of -log softmax(scores)[c] w[c]. Ignored labels do not count. The sum of the losses is divided by the sum
-/// of all w[l]; if the sum of all w[l] is 0, the result is 0.
+/// w[l] is the weight of its class; with smoothing s the loss is (1 - s) times this value plus s times the mean over
+/// all classes c of -log softmax(scores)[c] w[c]. Ignored labels do not count. The sum of the losses is divided by the
+/// sum of all w[l]; if the sum of all w[l] is 0, the result is 0.
 /// Shapes:   labels have the extents of the scores without dimension D; every worker passes all labels.
 /// Requires: labels of an integer type [compile time], below the number of classes or equal to ignore_index; weights
 ///           for all classes or for none, and a smoothing from 0 to 1 [shape_error].
-/// Cost:     if the classes are sharded, three numbers per label are reduced over the workers, and no tensor is
-///           gathered.
+/// Cost:     if the classes are sharded, at most three numbers per label are reduced over the workers, and the scores
+///           are not gathered.
 /// Adjoint:  dy times the weighted difference of softmax and targets; labels have no gradient.
 template <detail::any_tensor Scores, ranked_array Labels, std::size_t D>
 auto cross_entropy(const Scores& input, const Labels& labels, dimensions_t<D>,

@@ -124,8 +124,8 @@ inline constexpr layout_name<detail::layout_text(S).size()> name_of_layout =
 
 namespace detail {
 
-/// The layout of the cotangent of a value whose layout has the name Name, and the name of this layout. No sharding is a
-/// template argument of these variables, because g++ 12 fails on such an argument.
+/// The layout of the cotangent of a value whose layout has the name Name, and the name of this layout. Template
+/// arguments are names of layouts, not shardings, because g++ 12 fails on shardings.
 template <auto Name>
 inline constexpr sharding cotangent_layout = cotangent(layout_of_name<Name>);
 template <auto Name>

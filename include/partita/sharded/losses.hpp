@@ -63,7 +63,7 @@ auto loss_of(const Function& f, const X& x, const Target& target) {  ///< the lo
 /// The losses of the layers in nn/loss.hpp, as functions of a tensor and its target, as in `mean(losses::mse(x,
 /// target))`, `sum(losses::kl(x, target, {.log_target = true}))`.
 /// Shapes:   x and target have equal extents [shape_error], which are those of the result.
-/// Requires: only the extents that Shapes names. `bce` is NaN where x is outside of [0, 1].
+/// Requires: elements that are not complex [compile time]. `bce` is NaN where x is outside of [0, 1].
 /// Cost:     one pass; no communication if x and target have the same layout and are not partial.
 /// Adjoint:  dy times the derivative with respect to x; the target has no gradient.
 namespace losses {

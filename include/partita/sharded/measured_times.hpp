@@ -23,16 +23,16 @@
 
 namespace partita {
 
-/// Measured times of the operations, movements and optimiser updates of a program. When the time of one of them is
-/// first needed, all workers execute only it, at the same time, on blocks of the size for which the time is needed. The
-/// time is the least of nine runs (for a movement, the median of nine runs) on the slowest worker.
+/// Measured times of the operations, movements and optimiser updates of a program. When the time of an operation,
+/// movement or update is first needed, all workers execute it alone, at the same time, on blocks of the size for which
+/// it is needed. The time is the least of nine runs (for a movement, the median of nine runs) on the slowest worker.
 ///   measured_times<float> times(program, everyone, adamw_options{});
 ///   options.model.times = &times;
 /// Shapes:   those with which the program was traced.
 /// Requires: a program without complex values [error]. All workers of the world must need the same times in the same
 ///           order, as they do if all of them search for the same program.
-/// Cost:     ten executions for each operation and size of its blocks, once. Memory is needed for the blocks of one
-///           operation at a time.
+/// Cost:     ten executions of each operation (for each size of its blocks), movement and update whose time is needed.
+///           Memory is needed for the blocks of one operation at a time.
 /// Adjoint:  times of gradients are measured in the same way, together for all operands whose gradients are wanted.
 template <class T>
 class measured_times final : public step_times {

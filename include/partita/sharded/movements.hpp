@@ -17,8 +17,8 @@ namespace partita {
 inline sharding layout_of_cotangent(const sharding& layout) { return detail::cotangent_sharding(layout); }
 
 /// Predicts all movements of `f(x...)` and then of its backward pass for the gradients with respect to all of x. Each
-/// entry of the result has the operation, the old and the new layout, and the bytes that this worker will receive. f is
-/// a function of tensors, or a traced program.
+/// entry of the result has the operation, the old and the new layout, and the bytes that this worker would receive. f
+/// is a function of tensors, or a traced program.
 /// Requires: the function f does not read elements of tensors [error].
 /// Cost:     the time to plan the movements of f. No operation of f is computed, and no message is sent.
 template <class F, class... X>
@@ -31,7 +31,8 @@ std::vector<movement> movements_of(const F& f, const X&... x) {
   detail::run_backward(y, detail::dry_run_cotangent(y), tape_nodes_before);
   return log;
 }
-/// Calls f(), and returns all movements that it made, with the bytes that this worker received.
+/// Calls f(), and returns all movements of tensors that f made (in a dry run, would make), with the bytes that this
+/// worker received.
 template <class F>
 std::vector<movement> record_movements(const F& f) {
   std::vector<movement> log;

@@ -63,7 +63,7 @@ class parameter_ref {
 /// Parameters with names, for optimisers and checkpoints: `named_parameters<float> all{{"weight", w}, {"bias", b}}`,
 /// then `sharded_adam<float> optimiser(all)`, `save_tensors("run", step, all)` and `load_tensors("run", all)`.
 /// Gradients must be in the order of the list; checkpoints use the names. The list keeps references to the tensors,
-/// which must outlive the list.
+/// which must outlive the list and the optimisers made from it.
 /// Requires: names that differ from each other [shape_error]; for checkpoints, tensors on a mesh, and names that are
 /// valid in file names.
 template <class T>

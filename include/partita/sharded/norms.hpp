@@ -137,8 +137,8 @@ struct scale_groups_operation {
 }  // namespace detail
 
 /// The mean and the variance of each channel over batch and features, as in `const auto [mean, variance] =
-/// batch_statistics(x)`. The sum of the squared distances from the mean is divided by the number n of elements per
-/// channel; running variances usually divide it by n - 1.
+/// batch_statistics(x)`. The variance is the sum of the squared distances from the mean, divided by the number n of
+/// elements per channel; running variances usually divide this sum by n - 1.
 /// Shapes: x is batch x channels x features; both results have one element per channel.
 /// Cost: two reductions of one number per channel, if batch or features are sharded.
 /// Adjoint: both results are differentiable; the adjoint is composed of the adjoints of the operations that compute
@@ -224,8 +224,8 @@ auto normalise_rms(const X& input, const Gamma& gamma, double epsilon = 1e-5) {
 /// channels before and the size / 2 channels after it: `normalise_locally(x, {.size = 3})`.
 /// Shapes: x is batch x channels x features.
 /// Requires: a size of at least 1 [shape_error].
-/// Cost: one pass for each channel of the window. Sharded channels stay sharded; each worker receives the channels
-/// that its windows read.
+/// Cost: one pass for each channel of the window. Sharded channels stay sharded; in each pass a worker receives only
+/// the elements that its block needs.
 /// Adjoint: composed of the adjoints of the operations that compute the norm.
 template <detail::any_tensor X>
 auto normalise_locally(const X& input, const local_response_options& options = {}) {

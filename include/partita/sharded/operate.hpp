@@ -17,7 +17,7 @@ inline constexpr bool declares_rule = requires(const shape_span& shapes) { parti
 /// operands' shapes. `local(x..., y)` takes `tensor_part`s and sets this worker's block of the result. For
 /// differentiation, `adjoint(i, dy, x..., y)` returns the cotangent of operand i, computed by operations of tensors, or
 /// `{}` if operand i has no gradient. An operation with data members, which must be equal on all workers, declares
-/// their number, `static constexpr std::size_t parameters = 1`; the next agreement then compares them.
+/// their number, `static constexpr std::size_t parameters = 1`; the next agreement compares the members.
 /// Shapes:   those of the rule. Extents that the rule does not determine are those of `op.result_extents(shapes)`.
 /// Requires: a local function that does not communicate, and whose result does not depend on how its operands are
 ///           sharded. The rule may be linear only if the function is linear; a rule made from notation is linear unless

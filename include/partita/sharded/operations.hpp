@@ -89,7 +89,7 @@ auto where(C&& condition, A&& a, B&& b) {
 // --- products and shapes ---
 
 /// The product of matrices, of batches of matrices, or of vectors. If the contracted dimension is sharded, the result
-/// is partial.
+/// is usually partial.
 template <class A, class B>
   requires(detail::any_tensor<A> && detail::any_tensor<B>)
 auto matmul(const A& a, const B& b) {
@@ -127,8 +127,8 @@ sharded_tensor<T> reshaped_tensor(const sharded_tensor<T>& x, const shape_list& 
 
 }  // namespace detail
 
-/// A tensor with the given extents that has the elements of x in C order. If a worker's block of x is not a block of
-/// the result, x is gathered along the dimensions that are merged or split. For a typed tensor the layout of the result
+/// A tensor with the given extents that has the elements of x in C order. If a worker's block of x cannot be a block of
+/// the result, x is gathered along dimensions that are merged or split. For a typed tensor the layout of the result
 /// must be given: `reshape<m.layout("data", "")>(x, {6, 4})`. reshape<layout> accepts all kinds of tensors: run-time
 /// tensors and traced values also get the layout, and plain arrays get its rank.
 template <class T>

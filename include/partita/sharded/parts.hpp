@@ -221,7 +221,7 @@ using margin_in_dimension = margin;  ///< one argument for each dimension of a c
 /// Takes the elements of x in intervals of some dimensions, as in `slice(x, dimensions<0, 2>, {1, 4}, {0, 2})`. A
 /// sliced dimension that is sharded stays sharded.
 /// Shapes: for each named dimension, one interval inside of the extent of x [shape_error].
-/// Requires: dimensions that x has, each once [compile time]. A partial tensor stays partial.
+/// Requires: dimensions that x has, each once [compile time]. Pending sums stay pending.
 /// Cost: a copy of the result. If sliced dimensions are sharded, each worker receives only the elements of x that
 /// its block of the result needs.
 /// Adjoint: pads dy with zeros.
@@ -247,8 +247,8 @@ auto pad(const X& x, double number, dimensions_t<D...>, const detail::margin_in_
   if constexpr (detail::has_dimensions<X, D...>)
     return apply_op(detail::pad_operation<false, D...>{{by...}, number}, x);
 }
-/// Joins tensors along dimension D: `concatenate(dimensions<0>, x, y, z)`. All other dimensions keep their sharding; D
-/// keeps its sharding only in traced programs, for at most 8 tensors.
+/// Joins tensors along dimension D: `concatenate(dimensions<0>, x, y, z)`. All other dimensions usually keep their
+/// sharding; D keeps its sharding only in traced programs, for at most 8 tensors.
 /// Shapes: the tensors have equal extents except along D [shape_error].
 /// Requires: tensors of one mesh and one element type [compile time; partition_error].
 /// Cost: a copy of the result. A tensor that is sharded along D is gathered along D; in traced programs with at most 8
@@ -268,7 +268,7 @@ auto concatenate(dimensions_t<D>, const X&... x) {
 /// 8>{})`; or into n balanced parts, where the first parts may have one element more: `split<3>(x, dimensions<1>)`. A
 /// sharded dimension stays sharded in each part.
 /// Shapes: the parts have the extents of x except along the dimension.
-/// Requires: extents whose sum is the extent of the dimension [shape_error]. A partial tensor stays partial.
+/// Requires: extents whose sum is the extent of the dimension [shape_error]. Pending sums stay pending.
 /// Cost: that of one `slice` for each part.
 /// Adjoint: the sum of the parts' cotangents, each padded with zeros.
 template <detail::any_tensor X, std::size_t D, std::size_t... E>

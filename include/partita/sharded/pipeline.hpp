@@ -1,5 +1,5 @@
-// Pipeline parallelism: the stages of a network are on different workers, and micro-batches pass through them, forward
-// and backward.
+// Pipeline parallelism: the stages of a network are usually on different workers, and micro-batches pass through the
+// stages, forward and backward.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,9 @@ namespace partita {
 /// Shapes:   those with which the stages were traced [shape_error, on all workers].
 /// Requires: stages on workers of the world; an order without deadlock, which is checked at construction
 ///           [partition_error, on all workers, which names the cycle].
-/// Cost:     one agreement for each step (none at checks::local), then the computation and movements of the stages. The
-///           result of a stage moves to the workers of the next stage, if they differ, in one movement, for which the
-///           receivers post their receives early. A repeated step plans nothing.
+/// Cost:     one agreement for each step (none at checks::local), then the computation and movements of the stages. For
+///           each micro-batch the result of a stage moves to the workers of the next stage, if they differ, in one
+///           movement, for which the receivers post their receives early. A repeated step plans nothing.
 template <class T>
 class pipeline {
   static_assert(std::is_floating_point_v<T>,
@@ -216,8 +216,8 @@ class pipeline {
                   << "; give that much, or choose an order that keeps fewer micro-batches");
     steps_.plan_steps(*all_workers_mesh_, events(run_));
   }
-  /// The order that needs the least memory: each micro-batch passes through all stages, forward and backward, before
-  /// the next micro-batch.
+  /// An order that needs little memory: each micro-batch passes through all stages, forward and backward, before the
+  /// next micro-batch.
   pipeline_tasks order_of_least_memory() const {
     pipeline_tasks tasks(stages_.shape().groups());
     const std::uint32_t stages = stages_.shape().stages();
@@ -230,7 +230,7 @@ class pipeline {
       }
     return tasks;
   }
-  /// Makes all workers agree that they passed tensors that fit and have equal layouts and operation numbers.
+  /// Makes all workers agree (except at checks::local) that their tensors fit and have equal layouts and numbers.
   void agree_on_arguments(const sharded_tensor<T>& x, const sharded_tensor<T>& targets, const parameters& weights) {
     hasher all(stages_.fingerprint());
     detail::local_error wrong;

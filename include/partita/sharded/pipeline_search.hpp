@@ -56,10 +56,10 @@ struct pipeline_answer {
 };
 
 /// Finds the number of stages, the layers and layouts of each stage, the number of micro-batches, and the order of
-/// their tasks that together minimise the estimated time of a training step. Every stage has the same number of
-/// workers. The layers are divided so that, by the times of single layers, the longest stage is as short as possible;
-/// the layouts of a stage are found by `search`, for one micro-batch. If an order computes the gradients of weights in
-/// separate tasks, these tasks count as half of the backward pass.
+/// their tasks that together, of all combinations that are tried, minimise the estimated time of a training step. Every
+/// stage has the same number of workers. The layers are divided so that, by the times of single layers, the longest
+/// stage is as short as possible; the layouts of a stage are found by `search`, for one micro-batch. If an order
+/// computes the gradients of weights in separate tasks, these tasks count as half of the backward pass.
 /// Requires: a program for each stage; at least one number of stages that divides the workers [partition_error]; a
 ///           pipeline that fits into `memory` [partition_error, which states the least memory that was found].
 /// Cost:     a search for each layer and each stage, for each number of stages and of rows; no communication.

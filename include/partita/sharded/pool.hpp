@@ -30,9 +30,10 @@ auto apply_sampling_rule(const Rule& rule, const X& x) {
 /// `adaptive_average_pool<2>(x, {.size = {1, 1}})`, `upsample<2>(x, {.scale = 2})`.
 /// Shapes:   x is batch x channels x D features; the result has the same batch and channels.
 /// Requires: what the layers of the same names in nn/ require [shape_error].
-/// Cost:     no communication if features are not sharded and x is not partial. Sharded features: each worker receives
-///           the elements of x outside of its block that its outputs read. Only max pooling takes pending sums.
-/// Adjoint:  adds dy, times the weights of the function, to the elements of x that were read. The adjoint of max
+/// Cost:     no communication if features are not sharded and x is not partial. If features are sharded, each worker
+///           receives the elements of x outside of its block that its outputs read. Max pooling executes pending
+///           reductions first; for the other functions pending sums stay pending.
+/// Adjoint:  adds dy, times the weights of the function, to dx at the elements of x that were read. The adjoint of max
 ///           pooling reads x and finds the largest elements again.
 template <std::size_t D, detail::any_tensor X>
 auto max_pool(const X& x, const max_pooling_options<D>& options) {

@@ -6,8 +6,8 @@
 
 namespace partita {
 
-/// Writes the layout of a tensor and this worker's block: `[4, 6] (data, ) on data 2 x model 2; here [0, 2) x [0, 6): 1
-/// 2 3 …`. The elements of a partial tensor are not shown. No communication.
+/// Writes the layout of a tensor and at most 64 elements of this worker's block: `[4, 6] (data, ) on data 2 x model 2;
+/// here [0, 2) x [0, 6): 1 2 3 …`. The elements of a partial tensor are not shown. No communication.
 template <class Stream, class T>
   requires requires(Stream& stream, const char* p) { stream.write(p, 1); }
 Stream& operator<<(Stream& stream, const sharded_tensor<T>& x) {

@@ -10,7 +10,8 @@
 namespace partita {
 
 /// Reverses the order of the elements of x along some dimensions: `flip(x, dimensions<0, 1>)`.
-/// Cost:     a copy. If these dimensions are sharded, each worker receives its block of the result.
+/// Cost:     a copy. If a flipped dimension is sharded, each worker also receives the elements of its block of the
+///           result that it does not hold.
 /// Adjoint:  flips dy.
 template <detail::any_tensor X, std::size_t... D>
 auto flip(const X& x, dimensions_t<D...>) {
@@ -21,7 +22,7 @@ auto flip(const X& x, dimensions_t<D...>) {
 /// NumPy.
 /// Cost:     if shifted dimensions are sharded, each worker receives the elements that its block of the result reads.
 ///           If a block of the result reads both the last and the first index of x along a dimension, its worker
-///           receives all elements along this dimension.
+///           receives all elements along this dimension, also those that the block does not read.
 /// Adjoint:  rolls dy by the negative shifts.
 template <detail::any_tensor X, std::size_t... D>
 auto roll(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, std::ptrdiff_t>&... by) {
@@ -30,8 +31,8 @@ auto roll(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, s
   if constexpr (detail::has_dimensions<X, D...>) return apply_op(detail::roll_operation<D...>{{}, {by...}}, x);
 }
 /// Repeats x along some dimensions: `tile(x, dimensions<0>, 3)` is three copies of x joined along dimension 0.
-/// Cost:     a copy. If these dimensions are sharded, each worker receives the elements that its block of the result
-///           reads.
+/// Cost:     a copy. If a repeated dimension is sharded, each worker receives the elements that its block of the result
+///           reads, or all elements along the dimension if the block goes on into another copy.
 /// Adjoint:  the sum of dy over the copies.
 template <detail::any_tensor X, std::size_t... D>
 auto tile(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, std::size_t>&... times) {
@@ -42,8 +43,8 @@ auto tile(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, s
 /// Repeats the elements of x along dimensions of extent 1: `expand(x, dimensions<1>, 8)` of a 4 x 1 tensor is a 4 x 8
 /// tensor.
 /// Shapes:   the expanded dimensions of x have extent 1 [shape_error].
-/// Cost:     a copy; no communication, unless an expanded dimension of x is sharded. In the result the expanded
-///           dimensions may be sharded.
+/// Cost:     a copy; no communication, unless an expanded dimension of x is sharded. A traced program may shard the
+///           expanded dimensions of the result.
 /// Adjoint:  the sum of dy along the expanded dimensions.
 template <detail::any_tensor X, std::size_t... D>
 auto expand(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, std::size_t>&... to) {
@@ -56,7 +57,7 @@ auto expand(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D,
 /// Shapes:   {start, stop, step} for each named dimension, inside of the extent of x [shape_error].
 /// Cost:     if sliced dimensions are sharded, each worker receives the elements of x from the first to the last that
 ///           its block of the result needs.
-/// Adjoint:  each element of dy at the index of x from which the slice took it, and 0 at all other indices.
+/// Adjoint:  dx is dy at the indices of x that the slice took, and 0 at all other indices.
 template <detail::any_tensor X, std::size_t... D>
 auto strided_slice(const X& x, dimensions_t<D...>, const detail::type_at_every_index<D, index_progression>&... of) {
   static_assert(detail::has_dimensions<X, D...>,
@@ -65,7 +66,7 @@ auto strided_slice(const X& x, dimensions_t<D...>, const detail::type_at_every_i
 }
 /// The lower triangle of the matrices in the last two dimensions: x[i, j] where j - i <= diagonal, 0 elsewhere. `triu`
 /// gives the upper triangle, where j - i >= diagonal.
-/// Cost:     no communication.
+/// Cost:     no communication, unless another reduction than a sum or a mean is pending.
 /// Adjoint:  the same triangle of dy.
 template <detail::any_tensor X>
 auto tril(const X& x, std::ptrdiff_t diagonal = 0) {

@@ -72,8 +72,8 @@ cotangent_function<T> recomputed_adjoint(const F& f, const Arguments& arguments)
 }  // namespace detail
 
 /// Returns f(x...). The tape keeps only the arguments x, not the intermediate values of f. The backward pass calls f
-/// again, so the intermediate values of f live only during its backward pass (checkpointing). `f` is a function of
-/// tensors that returns one tensor.
+/// again, so no intermediate value of f is kept between the forward and the backward pass of f (checkpointing). `f` is
+/// a function of tensors that returns one tensor.
 /// Shapes:   those of f.
 /// Requires: an f that gets every tensor whose gradient is wanted as an argument, and captures no such tensor [error];
 ///           an f that computes the same result when it is called again.

@@ -44,7 +44,7 @@ inline constexpr element_function derivative_of_reduction{"derivative of a reduc
                                                           no_derivative()};
 
 /// The rule of a reduction along the dimensions D, or along all dimensions if D is empty. If the reduction has no
-/// pending form (a reduction that a program declares), the reduced dimensions must not be sharded.
+/// pending form (a reduction that a program declares), the rule does not shard the reduced dimensions.
 template <class R, bool Keep, std::ptrdiff_t... D>
 struct reduction_along {
   static constexpr partita::rule rule(const shape_span& shapes) {  ///< the sharding rule for operands of these shapes

@@ -41,8 +41,8 @@ sharded_tensor<T> reshard(const sharded_tensor<T>& x, const sharding& to) {
 /// Shapes:   those of x.
 /// Requires: a layout of the new mesh [partition_error] and of the tensor's rank [shape_error]; workers of the world
 ///           [partition_error]. All workers of the world must make the call.
-/// Cost:     one exchange, in which no worker receives more than its new block; before it, the reduction of pending
-///           sums.
+/// Cost:     one exchange, in which no worker receives more than its new block; before it, the reductions that are
+///           pending.
 /// Adjoint:  reshards dy to the mesh of x, in the layout cotangent(layout of x).
 template <class T>
 sharded_tensor<T> reshard(const sharded_tensor<T>& x, const placed_mesh& where, const sharding& to) {

@@ -143,8 +143,8 @@ auto apply_updates(const Op& op, const char* call, const X& x, const Indices& in
 /// that come from the indices are sharded as the indices are. For an index that is not valid, the elements of the
 /// result are 0. The indices, also those of plain arrays, have the element type of x, like the result of `argmax`.
 /// Shapes:   the result has the extents of x, with the extents of the indices in place of the extent of dimension D.
-/// Cost:     a reshard of x if dimension D is sharded; the indices are not moved.
-/// Adjoint:  adds each element of dy to the element of x from which it was taken; the indices have no gradient.
+/// Cost:     a reshard of x if dimension D is sharded; the indices are usually not moved.
+/// Adjoint:  adds each element of dy to the element of dx at its index; the indices have no gradient.
 template <class X, class Indices, std::size_t D>
   requires((detail::any_tensor<X> && detail::tensor_value<Indices>) || detail::are_arrays_of_one_type<X, Indices>)
 auto take(const X& x, const Indices& indices, dimensions_t<D>) {
@@ -156,7 +156,7 @@ auto take(const X& x, const Indices& indices, dimensions_t<D>) {
 /// whose index is not valid is ignored.
 /// Shapes:   the updates have the extents of x, with the extents of the indices in place of the extent of dimension D
 ///           [shape_error].
-/// Cost:     if the indices are sharded, the result is a partial sum, which is reduced when it is read.
+/// Cost:     if the indices are sharded, the summed updates are usually reduced over the axes that shard the indices.
 /// Adjoint:  the gradient with respect to x is dy, and the gradient with respect to the updates is `take` of dy at the
 ///           indices. The indices have no gradient.
 template <class X, class Indices, class Updates, std::size_t D>

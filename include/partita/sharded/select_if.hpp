@@ -1,4 +1,4 @@
-// Selects the rows of a tensor for which a condition holds. The number of these rows is known only afterwards.
+// Selects the rows of a tensor for which a condition holds: all of them, or a given number of rows.
 #pragma once
 
 #include <algorithm>
@@ -55,8 +55,8 @@ sharded_tensor<std::size_t> find_kept_indices(const sharded_tensor<T>& x, const 
 /// select_if(x, keep);`. The number of selected rows is y.extents()[0]. Collective.
 /// Shapes:   keep has rank 1 and one element for each row of x. Dimension 0 of the result is sharded over the mesh axes
 ///           that shard dimension 0 of x, and no other dimension is sharded.
-/// Requires: x and keep on one mesh [partition_error], with extents as described under Shapes [shape_error]; a call
-///           that is executed at once [error].
+/// Requires: x and keep on one mesh [partition_error], with extents as described under Shapes [shape_error]; no call in
+///           a dry run or while a program is bound [error].
 /// Cost:     an exchange of the indices of the selected rows, and an exchange of the selected rows; sharded dimensions
 ///           of x other than 0 are gathered first.
 /// Adjoint:  moves each row of dy back to its place in x; rows that were not selected get 0. `keep` has no gradient.
@@ -112,8 +112,8 @@ auto select_if(const X& x, const M& keep) {
 ///           same kind, rank 1, and one element for each row of x.
 /// Requires: extents as described under Shapes [shape_error]. The element type of x must represent the number of rows
 ///           of x exactly.
-/// Cost:     a cumulative sum of keep. The rows of x are not moved: if dimension 0 of x is sharded, the result is a
-///           partial sum, which is reduced when it is read.
+/// Cost:     a cumulative sum of keep. The rows of x are usually not moved: if dimension 0 of x is sharded, the result
+///           is a partial sum, which is reduced when an operation needs its elements.
 /// Adjoint:  moves each row of dy back to its place in x; rows that were not selected get 0. `keep` has no gradient.
 template <class X, class Keep>
   requires(detail::tensor_value<X> && detail::tensor_kind<X> == detail::tensor_kind<Keep>)

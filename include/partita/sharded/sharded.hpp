@@ -23,7 +23,8 @@ consteval bool is_readable() {  ///< a compile-time error if the layout is parti
 }  // namespace detail
 
 /// A tensor over the workers of a mesh whose layout is part of its type. A program writes the type as `sharded<float,
-/// m.layout("data", "")>`. The layout decides which members may be called: a partial tensor cannot be read.
+/// m.layout("data", "")>`. The layout decides which members may be called: for a partial tensor local, whole, get, put
+/// and for_each_local are compile-time errors.
 template <class T, auto Layout>
 class typed_sharded {
  public:
@@ -79,7 +80,7 @@ class typed_sharded {
   std::size_t size() const { return value_.size(); }          ///< the number of elements of this worker's block
   const shape_list& shape() const { return value_.shape(); }  ///< the shape of this worker's block
 
-  /// The same tensor with a layout that is known only at run time.
+  /// The tensor as a sharded_tensor, whose layout is known only at run time.
   const sharded_tensor<T>& run_time_tensor() const { return value_; }
 
  private:

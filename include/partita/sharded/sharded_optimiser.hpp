@@ -29,10 +29,10 @@ struct clip_norm {
 /// {.learning_rate = 0.001}, optimiser_state_axes{"data"})`. A step reshards each gradient and parameter to the layout
 /// of the state, updates this worker's block, and reshards the parameter back to its old layout.
 /// Shapes:   one gradient per parameter, with its extents [shape_error] and on its mesh [partition_error].
-/// Cost:     the reshards of gradients and parameters only, and none if parameter, gradient and state have the same
-///           layout. The reshards are a slice and an all_gather if the state is sharded over the data axis (ZeRO 1), a
-///           reduce_scatter and an all_gather if the parameter is `reduced` over this axis, so that its gradient is
-///           partial (ZeRO 2), and none if the parameter is sharded over this axis (ZeRO 3).
+/// Cost:     communication only by the reshards of gradients and parameters, and none if parameter, gradient and state
+///           have the same layout. The reshards are a slice and an all_gather if the state is sharded over the data
+///           axis (ZeRO 1), a reduce_scatter and an all_gather if the parameter is `reduced` over this axis, so that
+///           its gradient is partial (ZeRO 2), and none if the parameter is sharded over this axis (ZeRO 3).
 template <class T, class Options>
 class sharded_optimiser {
  public:

@@ -62,8 +62,8 @@ class sharded_tensor {
   /// The box of global indices that this worker holds; empty if the worker is not on the mesh.
   short_list<interval> box() const { return state_->box(); }
 
-  /// This worker's block as a view of the block's memory, of rank N if N is given. Requires a value that is not partial
-  /// [partition_error].
+  /// This worker's block as a view of the block's memory, of rank N, as in `x.local<2>()`. Requires a value that is not
+  /// partial [partition_error].
   template <std::size_t N>
   auto local() const {
     require_readable("local()");
@@ -95,7 +95,7 @@ class sharded_tensor {
     return y;
   }
   /// The element of a tensor with exactly one element, on every worker of the world. Collective if the tensor is
-  /// partial or sharded, or if the mesh is smaller than the world; then the mesh sends the element to the others.
+  /// partial or sharded, or if the mesh is smaller than the world; then all workers outside of it receive the element.
   T number() const {
     if (detail::shape_size(extents()) != 1)
       throw shape_error(text("partita::sharded_tensor::number(): requires a tensor of one element, not of extents ")
@@ -104,7 +104,8 @@ class sharded_tensor {
   }
 
   /// Returns the elements at global indices, whichever workers hold them; each worker passes its own list. Collective
-  /// over the world. All indices must be inside of the tensor [shape_error, on all workers]. Cost: three exchanges.
+  /// over the world. All indices must be inside of the tensor [shape_error, on all workers]. Cost: the workers find the
+  /// longest of their lists, then make two exchanges.
   std::vector<T> get(const std::vector<shape_list>& indices) const {
     require_readable("get()");
     return detail::elements_at<T>(state_->on.get(), state_->layout, state_->extents, state_->block, state_->number,

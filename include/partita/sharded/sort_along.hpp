@@ -155,7 +155,7 @@ struct sort_operation : line_sort<D> {
   }
 };
 
-/// The layout in which dimension D is whole and the axes that sharded it shard another dimension.
+/// The layout in which dimension D is whole and the axes that sharded it shard another dimension, if there is one.
 template <std::size_t D>
 constexpr sharding sortable_layout(const sharding& s) {
   return make_dimension_whole(layout_of_function(false, s), std::uint32_t{1} << D, std::uint32_t{1} << D);
@@ -258,7 +258,7 @@ auto argsort(const X& x, dimensions_t<D>, const sort_direction& direction = {}) 
 /// than all numbers.
 /// Shapes: those of x, except that the extent of the dimension becomes k.
 /// Requires: what sort requires, and at least k elements along the dimension [shape_error].
-/// Cost: that of sort, except that only k elements of each line are sorted.
+/// Cost: that of sort, but only k elements of each line are sorted, once for the values and once for the indices.
 /// Adjoint: moves dy of the values to the places from which they came, and sets 0 elsewhere; indices have no gradient.
 template <detail::any_tensor X, std::size_t D>
 auto top_k(const X& x, std::size_t k, dimensions_t<D>) {

@@ -23,8 +23,8 @@
 namespace partita {
 namespace detail {
 
-/// Returns the mesh of a tensor x that is to be sorted, after all workers have agreed on the call and its parameter,
-/// and the rank of x has been checked.
+/// Returns the mesh of a tensor x that is to be sorted, after all workers have agreed on the call and its parameter
+/// (except at checks::local), and the rank of x has been checked.
 template <class T>
 const std::shared_ptr<bound_mesh>& checked_mesh(const sharded_tensor<T>& x, bool has_rows, const char* call,
                                                 std::uint64_t parameter) {
@@ -129,11 +129,11 @@ consteval bool is_sortable() {  ///< else a compile-time error
 }  // namespace detail
 
 /// Sorts the elements of a tensor of rank 1: `auto y = sort(x)`. The elements stay sharded, and are not gathered.
-/// Shapes:   those of x. The layout is that of x without pending sums.
-/// Requires: integers, float or double [compile time], rank 1 [shape_error], a call that is executed at once [error]; a
-///           traced program must call `sort(x, dimensions<0>)`.
-/// Cost:     a parallel argsort of balanced parts; elements and indices are sent a few times, each to one worker that
-///           needs it. The order is stable; NaNs are last, or first in descending order.
+/// Shapes:   those of x. The layout of the result is that of x without pending reductions.
+/// Requires: integers, float or double [compile time], rank 1 [shape_error], no call in a dry run or while a program is
+///           being bound [error]; a traced program must call `sort(x, dimensions<0>)`.
+/// Cost:     a parallel argsort of balanced parts, then exchanges that bring the indices and the elements to the
+///           workers that hold them in the result. The order is stable; NaNs are last, or first in descending order.
 /// Adjoint:  moves the elements of dy to the places from which the elements of x came.
 template <detail::tensor_value X>
 auto sort(const X& x, const sort_direction& direction = {}) {
@@ -165,7 +165,8 @@ auto argsort(const X& x, const sort_direction& direction = {}) {
 /// numbers.
 /// Shapes:   values and indices have k elements each, and are not sharded.
 /// Requires: what sort(x) requires, and at least k elements [shape_error].
-/// Cost:     a local selection, and an exchange of at most k elements between each pair of workers.
+/// Cost:     the move of x to balanced parts, a local selection, and exchanges in which a worker sends at most k
+///           elements or indices to each other worker.
 /// Adjoint:  moves dy of the values to the places from which they came, and sets 0 elsewhere; indices have no gradient.
 template <detail::tensor_value X>
 auto top_k(const X& x, std::size_t k) {
@@ -224,7 +225,7 @@ auto quantile(const X& x, double probability) {
 /// y.extents()[0]. NaNs are last. All NaNs count as equal, and so do 0.0 and -0.0.
 /// Shapes:   rank 1, sharded as x is, in balanced parts.
 /// Requires: what sort(x) requires.
-/// Cost:     a parallel sort of the distinct elements of each balanced part, and an exchange.
+/// Cost:     the move of x to balanced parts, a parallel sort of the distinct elements of each part, and an exchange.
 /// Adjoint:  none.
 template <detail::tensor_value X>
 auto unique(const X& x) {
@@ -249,9 +250,9 @@ auto unique(const X& x) {
 /// The rows of x (indices of dimension 0) in a random order, which depends only on the number of rows and the seed, as
 /// in `auto y = permutation(x, seed)`.
 /// Shapes:   those of x. The result is sharded along dimension 0 as x is, and not along other dimensions.
-/// Requires: rank 1 or more [shape_error], a call that is executed at once [error], the same seed on all workers
-///           [disagreement_error].
-/// Cost:     a parallel argsort of one random number for each row; each worker receives its rows once.
+/// Requires: rank 1 or more [shape_error], no call in a dry run or while a program is being bound [error], the same
+///           seed on all workers [disagreement_error].
+/// Cost:     a parallel argsort of one random number for each row; each worker receives its rows of the result once.
 /// Adjoint:  moves the rows of dy back to their places in x.
 template <class X>
   requires(detail::tensor_kind<X> == 1 || detail::tensor_kind<X> == 2)

@@ -88,18 +88,18 @@ using point_count_along = std::size_t;  ///< one argument for each dimension of 
 
 /// Changes the number of points n of a spectrum along some dimensions to m, by truncation or zero padding:
 /// `resize_spectrum(z, dimensions<0, 1>, 12, 12)` changes 8 x 8 points to 12 x 12 points. If two fields are resized to
-/// 3/2 of their points before they are multiplied, their product has no aliasing errors.
-/// Shapes:   those of z, except that the extent of each of these dimensions becomes the m that is given for it.
+/// 3/2 of their points before they are multiplied, the old waves of their product have no aliasing errors.
+/// Shapes:   those of z, except that the extent of each listed dimension becomes the m that is given for it.
 /// Requires: complex elements in the order of fftfreq, and dimensions that z has, each once [compile time]; at least
-///           one point along each of these dimensions, before and after [shape_error].
+///           one point along each listed dimension, before and after [shape_error].
 /// Cost:     copies. A sharded dimension stays sharded: each worker receives the elements of its block of the result.
 /// Adjoint:  the exact transpose of the map.
 ///
 /// The coefficients of waves do not change: with fourier_norm::forward the fields are equal at common points, with
 /// other norms the field is multiplied by a power of n / m. If the smaller number k of n and m is even, wave k / 2 of k
-/// points is also wave -k / 2. If the number of points grows, half of this coefficient goes to each of the two waves;
-/// if it shrinks, the coefficients of the two waves are added. So padding and then truncating gives z again, and fields
-/// of real numbers stay real.
+/// points is also wave -k / 2. If the number of points grows, half of the coefficient of wave k / 2 goes to each of the
+/// waves k / 2 and -k / 2; if it shrinks, their coefficients are added. So padding and then truncating gives z again,
+/// and fields of real numbers stay real.
 /// Source:   scipy.signal.resample
 template <detail::any_tensor X, std::size_t... D>
 auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::point_count_along<D>&... m) {
@@ -115,8 +115,8 @@ auto resize_spectrum(const X& z, dimensions_t<D...>, const detail::point_count_a
 }
 /// Changes the number of points of half of a spectrum, as rfft computes it of n real numbers along the last listed
 /// dimension, as in `resize_half_spectrum(y, dimensions<0, 1>, n, 12, 12)`.
-/// Shapes:   those of y, except that the extent of each of these dimensions becomes the m that is given for it, and the
-///           extent of the last listed dimension becomes m / 2 + 1.
+/// Shapes:   those of y, except that the extent of each listed dimension becomes the m that is given for it, and that
+///           of the last listed dimension becomes m / 2 + 1.
 /// Requires: n / 2 + 1 numbers along the last listed dimension [shape_error].
 /// Cost:     that of resize_spectrum.
 /// Adjoint:  the exact transpose of the map. If the number of points along the last listed dimension shrinks to an even

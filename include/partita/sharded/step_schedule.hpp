@@ -14,13 +14,13 @@ namespace partita {
 /// values of the program, and of the copies and gradients that the events make.
 PARTITA_DECL std::vector<step_use> steps_of(const step_plan& plan);
 
-/// The estimated times of a step whose movements overlap with computation: first of the forward pass, then of the
-/// backward pass with the updates, in the order in which a bound program executes them.
+/// The estimated times of a training step whose movements overlap with computation: first of the forward pass, then of
+/// the backward pass with the updates, in the order in which a bound program executes them.
 /// Cost: the time of order_steps; no communication.
 PARTITA_DECL timetable schedule_of(const step_plan& plan, const order_limits& limits = {4});
 
-/// The cost of a plan whose movements overlap with computation, for `search_options::schedule`. Its time is at most the
-/// time of the plan, and at least the larger of the computing time and the movement time. The peak memory is that of
+/// The cost of a plan whose movements overlap with computation, for `search_options::schedule`. The time is at most
+/// that of the plan, and at least the larger of the computing time and the movement time. The peak memory is that of
 /// the schedule, which makes copies earlier than the plan.
 PARTITA_DECL step_cost overlapped_cost(const step_plan& plan);
 

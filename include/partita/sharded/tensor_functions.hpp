@@ -16,7 +16,7 @@
 namespace partita {
 namespace detail {
 
-/// Takes the pending sums of x, so that a function that reads the value twice moves it only once.
+/// Executes the pending reductions of x, so that a function that reads x twice moves it only once.
 template <class T, auto Layout>
 auto reduce_pending_sums(const typed_sharded<T, Layout>& x) {
   if constexpr (layout_of_name<Layout>.is_partial())
@@ -117,7 +117,7 @@ struct take_at_labels_operation {
       y[k] = label >= own.start && label < own.stop ? x[k * own.size() + label - own.start] : T(0);
     });
   }
-  /// The gradient gets the layout of x, so that no worker has all classes of a row.
+  /// The gradient gets the layout of x, so that sharded classes stay sharded.
   template <class X>
   X adjoint(std::size_t, const X& dy, const X& x, const X&) const {  ///< the cotangent of the operand
     using T = typename X::value_type;
@@ -260,8 +260,8 @@ auto cross_entropy(const Scores& input, const Labels& labels) {
   else if constexpr (detail::tensor_kind<Scores> == 0) return detail::as_array<0>(loss(detail::as_run_time(input)));
   else return loss(detail::reduce_pending_sums(input));
 }
-/// Looks up the table row of each label. The rows of the table may be sharded: a worker contributes zeros for the rows
-/// that it does not hold.
+/// Looks up the table row of each label. If the rows of the table are sharded, the result is a pending sum, to which a
+/// worker contributes zeros for the rows that it does not hold.
 /// Shapes: the table is rows x width; the result has the extents of the labels, followed by the width.
 /// Requires: labels of an integer type [compile time], below the number of rows of the table, the same on every worker
 /// [shape_error].

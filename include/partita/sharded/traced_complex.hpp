@@ -82,7 +82,7 @@ struct real_or_complex {
   real_or_complex transform(F f) const {
     return is_complex() ? real_or_complex(f(complex)) : real_or_complex(f(real));
   }
-  /// The same tensor as a constant for differentiation.
+  /// The tensor as a constant for differentiation, which has no gradient.
   real_or_complex detached() const {
     return transform([](const auto& x) { return detail::detach(x); });
   }

@@ -49,7 +49,7 @@ traced_function make_trace(const F& f, const Spec&... specs);
 
 }  // namespace detail
 
-/// A traced function of tensors. Its member `complete()` finds the layouts of all values. `program(x...)` executes the
+/// A traced function of tensors. The member `complete()` finds the layouts of all values. `program(x...)` executes the
 /// function with these layouts, and can be differentiated like any other function of tensors.
 class traced_function {
  public:
@@ -64,8 +64,8 @@ class traced_function {
   /// Selects by number the arguments whose gradients are wanted: the backward part of `complete()` is computed for
   /// these. Without a call of differentiate_by, gradients of all arguments are computed.
   PARTITA_DECL traced_function& differentiate_by(const std::vector<std::size_t>& arguments);
-  /// The layouts of all values and all reshards, forward and backward, which are computed once. explain, to_text and
-  /// to_svg use the completion.
+  /// The layouts of all values and all reshards, forward and backward, which the first call computes (again after
+  /// constrain or differentiate_by). explain, to_text and to_svg use the completion.
   PARTITA_DECL const completion& complete() const;
 
   /// Text that lists the operations with the extents of their results, for error messages.

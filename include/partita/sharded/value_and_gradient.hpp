@@ -85,9 +85,9 @@ concept may_be_called = !any_tensor<F> && (std::is_class_v<F> || std::is_functio
 /// Shapes:   f returns a tensor with one element; a gradient has the extents of its parameter.
 /// Requires: floating-point parameters [compile time]; a scalar result [shape_error]; f reads no parameter of
 ///           another value_and_gradient, as second derivatives are not computed [error, on all workers].
-/// Cost:     the backward pass computes about twice the products of f. The layout of a gradient is cotangent(layout of
-///           its parameter). A block that the backward pass reads is kept until the backward step that reads it is
-///           done; see tape_holds() and recompute.
+/// Cost:     the backward pass computes up to two products for each product of f. The layout of a gradient is
+///           cotangent(layout of its parameter). A block that the backward pass reads is kept until the backward step
+///           that reads it is done; see tape_holds() and recompute.
 template <class F, class... P>
   requires((detail::any_tensor<P> && ...) && sizeof...(P) > 0 && detail::may_be_called<F>)
 auto value_and_gradient(const F& f, const P&... parameters) {

@@ -16,7 +16,7 @@ namespace partita::detail {
 template <class Op>
 concept reads_windows =
     requires(const Op& op, const short_list<interval>& box, const shape_list& extents) { op.window(box, extents); };
-/// Op is a cumulative operation along a dimension, such as a sum: each block is combined with the totals of the blocks
+/// Op is a cumulative operation along a dimension, such as cumsum: each block is combined with the totals of the blocks
 /// before it, or after it if the operation runs backwards.
 template <class Op>
 concept carries_totals = requires(const Op& op) { op.carries_backwards(); };
@@ -42,8 +42,8 @@ constexpr sharding layout_along_cuts(const sharding& x) {
   return y;
 }
 
-/// Executes a planned movement along sharded dimensions if it moves elements: all workers agree on the movement, then
-/// `move()` is called. Throws a partition_error if elements would move where implicit reshards are forbidden.
+/// Executes a planned movement along sharded dimensions if it moves elements: announces the movement, then calls
+/// `move()`. Throws a partition_error if elements would move where implicit reshards are forbidden.
 template <class T, class Move>
 void move_along_cuts(bound_mesh& on, const char* name, const planned_exchange& exchange, const sharding& layout,
                      const shape_list& extents, Move move) {
@@ -172,7 +172,7 @@ struct carried_lines {
       one.store<R, T>(totals, o, 0, i, n == 0 ? carried_identity<R, T>() : load<R>(y, o, n - 1, i));
     });
   }
-  /// Combines the totals of the blocks before this block with each element of this block.
+  /// Combines the totals of the `blocks` blocks before (or after) this block with each element of this block.
   template <class R, class T>
   void add_totals(const T* totals, std::size_t blocks, T* y) const {
     const carried_lines before = resized_lines(blocks);

@@ -65,7 +65,7 @@ inline constexpr element_function number_over{
     "divide", holomorphic(arithmetic_function), [](auto x, auto c) { return c / x; },
     derivative_from<1 + 8>([](auto dy, auto x, auto y, auto) { return -(dy * y / x); })};
 
-/// The complex conjugate, and the identity for real numbers. This is a template, so that a program without complex
+/// The complex conjugate, and the identity for real numbers. conj is a template, so that a program without complex
 /// elements does not instantiate it.
 template <class = void>
 inline constexpr element_function conj{

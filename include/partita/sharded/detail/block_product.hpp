@@ -68,7 +68,7 @@ class block_sum_or_repeat {
 };
 
 /// One tensor of a product, viewed as a batch of matrices. Rows and columns are merged from factors; the tensor is
-/// packed if its strides do not allow merging.
+/// packed if its strides do not allow merging, or if it is a result whose columns are not contiguous.
 template <class T>
 class matrix_form {
  public:
@@ -157,8 +157,8 @@ inline constexpr bool uses_blas = std::is_floating_point_v<real_of<T>>;
 template <class T>
 using matrix_product = void (*)(const strided<const T, 2>& a, const strided<const T, 2>& b, T beta,
                                 const strided<T, 2>& c);
-/// A pointer to the matrix product in use. Code in headers sets it before tensors are first multiplied, so that the
-/// compiled core, whose functions call the product, does not depend on BLAS.
+/// A pointer to the matrix product in use. Code in headers sets this pointer before tensors are first multiplied, so
+/// that the compiled core, whose functions call the product, does not depend on BLAS.
 template <class T>
 std::atomic<matrix_product<T>>& matrix_product_in_use() {
   static constinit std::atomic<matrix_product<T>> used{nullptr};

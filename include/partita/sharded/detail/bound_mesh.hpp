@@ -123,7 +123,7 @@ class bound_mesh {
   bool open(Exchange& move, std::size_t lane = 0) {
     return run_reporting_bad_alloc([&] { return move.open(channels(lane)); });
   }
-  /// The channels of lane `lane`, made by the first call. All workers of the world make that call, after an agreement.
+  /// The channels of lane `lane`, made by the first call, which all workers of the world make after an agreement.
   PARTITA_DECL transport& channels(std::size_t lane = 0);
   /// The estimated cost of a movement: that of the measured link between nodes or, if the world is on one node, that of
   /// memory with a bandwidth of `memory_bytes` bytes per second.
@@ -147,7 +147,7 @@ class bound_mesh {
   }
 
  private:
-  /// The number of plans that a cache keeps. Chosen: above the movements of a training step of 12 layers.
+  /// The number of plans that a cache keeps: chosen above the number of movements in a training step of 12 layers.
   static constexpr std::size_t max_plans = 512;
   template <class Plan>
   struct cache_entry {             ///< a plan in a cache

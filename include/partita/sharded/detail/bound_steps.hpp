@@ -85,11 +85,11 @@ class bound_steps final : public step_list {
     box_exchange* exchange = nullptr;  ///< the movement's open exchange
     bool sends_messages = false;       ///< whether this worker sends messages in it
   };
-  /// The number of movements with messages that may be pending at the same time, if each node has one worker: movements
-  /// that start together share the link, and all of them arrive late; with a single movement the link is idle until the
-  /// next poll. Training steps of six layers on two hosts at 1 Gbit/s took 72.7 ms without a limit of pending
-  /// movements, 70.3 ms with a limit of one, and 68.6 ms with a limit of two. Workers that share a node start every
-  /// movement at once, because a start may wait for the starts of other workers.
+  /// The limit of pending movements in which this worker sends messages, if each node has one worker: movements that
+  /// start together share the link, and all of them arrive late; with a single movement the link is idle until the next
+  /// poll. Training steps of six layers on two hosts at 1 Gbit/s took 72.7 ms without a limit of pending movements,
+  /// 70.3 ms with a limit of one, and 68.6 ms with a limit of two. Workers that share a node start every movement at
+  /// once, because a start may wait for the starts of other workers.
   static constexpr std::size_t most_pending_per_node = 2, any_number = ~std::size_t{0};
 
   PARTITA_INLINE void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<step_work> work,

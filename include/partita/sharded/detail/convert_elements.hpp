@@ -33,8 +33,9 @@ struct converted_operands final : other_type_operands<U> {
 };
 
 /// Computes a tensor of elements U from at most two tensors of elements T on one mesh. `local(x, y)` computes this
-/// worker's block y of the result from the blocks x of the operands (pointers to their memory), and must not read other
-/// variables of the call. `backward(i, dy)` computes the cotangent of operand i, and reads the values `kept`.
+/// worker's block y of the result from the blocks x of the operands (pointers to their memory), at once or in each run
+/// of a program, so it must not refer to variables of the call. `backward(i, dy)` computes the cotangent of operand i,
+/// and reads the values `kept`.
 template <class U, class T, class Local, class Backward>
 sharded_tensor<U> convert_elements(const char* name, std::uint64_t fingerprint, const std::vector<sharded_tensor<T>>& x,
                                    const sharding& result_layout, const shape_list& extents, const Local& local,
@@ -95,7 +96,7 @@ template <auto A, auto B>
 inline constexpr layout_name<layout_text(binary_function_layout<A, B>).size()> binary_function_layout_name =
     make_layout_name<layout_text(binary_function_layout<A, B>).size()>(binary_function_layout<A, B>);
 
-/// Reshards x to the layout `target`. If x has this layout already, returns x itself.
+/// Reshards x to the layout `target`. If x has the layout `target` already, returns x itself.
 template <class T>
 sharded_tensor<T> to_layout(const sharded_tensor<T>& x, const sharding& target) {
   return !x.state()->on || layout_of(x.layout()).same_layout(target) ? x : reshard(x, target);

@@ -16,9 +16,9 @@ namespace partita::detail {
 
 /// Tensors of a convolution in g groups: images [n, (g c), ...], filters [(g m), c, ...], results [n, (g m), ...].
 enum class convolution_role { images, filters, results };
-/// The rule of an operation with two of these tensors as operands, in the given order, and the third as result. The
-/// rule does not shard features (dimensions from 2 on); with several groups, it may shard the groups, but no channels
-/// in them.
+/// The rule of an operation with two of images, filters and results as operands, in the given order, and the third as
+/// result. The rule does not shard features (dimensions from 2 on); with several groups, it may shard the groups, but
+/// no channels in them.
 template <std::size_t Groups>
 constexpr partita::rule rule_of_convolution(const char* name, std::array<convolution_role, 3> order, std::size_t rank) {
   partita::rule r;

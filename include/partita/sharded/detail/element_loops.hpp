@@ -17,7 +17,7 @@ namespace partita::detail {
 /// The parameters of one call of an element function. If a function has fewer than four parameters, the others are 0.
 using element_parameters = std::array<double, 4>;
 
-/// Whether integer type T represents the number exactly; false for the maximum of T. True if T is no integer type.
+/// Whether T is no integer type, or represents the number exactly; for an integer type T, false for the maximum of T.
 template <class T>
 constexpr bool is_exact_in_type(double number) {
   if constexpr (!std::is_integral_v<T>) return true;

@@ -53,7 +53,7 @@ struct elements_op {
     return o(shapes);
   }
   std::uint64_t fingerprint() const { return hasher(type_number<elements_op>()).mix(parameters).value(); }
-  /// Whether the results of F for integers are truncated.
+  /// Whether results of F for integers may be truncated.
   bool truncates() const {
     bool all = F.properties.integer_elements == integer_support::truncated;
     for (const double one : parameters) all = all || one != std::trunc(one);

@@ -1,7 +1,7 @@
 // How a thread executes the operations on sharded tensors that it calls: at once, as steps of a program that is being
 // bound, or in a dry run, in which no element is read, written or moved. An operation computes by `run_step`, makes
-// blocks by `new_block`, and moves elements by `announced_movement`. `run_step` and `announced_movement` act at once,
-// add a step to the program, or in a dry run touch no element.
+// blocks by `new_block`, and moves elements by `move_boxes`, after an `announced_movement`. `run_step` and `move_boxes`
+// act at once, add a step to the program, or in a dry run touch no element.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct movement {
 
 namespace detail {
 
-/// Numbers of exchanges, messages and bytes of movements, as this worker executes them.
+/// The numbers of exchanges that this worker has executed, and of messages and bytes that it has received in them.
 struct movement_counts {
   std::size_t exchanges = 0;  ///< executed exchanges, in each of which all messages are sent at once
   std::size_t bytes = 0;      ///< bytes received from other workers
@@ -83,7 +83,7 @@ class scoped_value {
 struct scoped_name : scoped_value<const char*> {
   explicit scoped_name(const char* name) : scoped_value(run_state.operation, name) {}
 };
-/// Logs movements until the end of a scope, in a dry run or when they are executed.
+/// Logs movements until the end of a scope, as a dry run predicts them or as they are executed.
 class scoped_log {
  public:
   scoped_log(std::vector<movement>& all, bool is_dry_run)
@@ -94,7 +94,7 @@ class scoped_log {
   scoped_value<bool> dry_run_;                ///< sets whether the scope is a dry run
 };
 
-/// The largest number of blocks that a step reads. This number is larger than the operand limit of apply_op().
+/// The largest number of blocks that a step reads, which is larger than the operand limit of apply_op().
 inline constexpr std::size_t max_step_operands = 32;
 
 /// A block that a step reads or sets: its memory, and its size.
@@ -176,7 +176,7 @@ tensor_block<T> zero_block(const shape_list& shape) {
   return y;
 }
 
-/// Executes a function that computes block y from at most two blocks.
+/// Computes block y from at most two blocks by `work`, at once or as a step of a program. Does nothing in a dry run.
 template <class U, class T = U, class Work>
 void run_step(const std::vector<tensor_block<T>>& x, const tensor_block<U>& y, const Work& work) {
   if (run_state.is_dry_run) return;

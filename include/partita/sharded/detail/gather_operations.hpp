@@ -1,6 +1,6 @@
-// The operations take_along_axis and gather_nd in traced programs. The dimensions of x that are indexed must not be
-// sharded; the indices may be sharded, for gather_nd not along their last dimension. The operations are declared in the
-// same form as a user-defined operation.
+// The operations take_along_axis and gather_nd in traced programs. The operations read x with its indexed dimensions
+// unsharded; the indices may be sharded, for gather_nd not along their last dimension. The operations are declared in
+// the same form as a user-defined operation.
 #pragma once
 
 #include <cstddef>

@@ -28,8 +28,8 @@ struct untyped_tensor {
   }
 };
 
-/// The functions that execute a program with real and complex values. Operations that convert between real and complex
-/// values set these functions.
+/// The functions that execute a program with real and complex values. Tracing an operation that converts between real
+/// and complex values sets these functions in the program.
 struct mixed_type_execution {
   virtual ~mixed_type_execution() = default;
   /// Executes a program on an array of its arguments, and returns its result.
@@ -41,7 +41,7 @@ struct mixed_type_execution {
 /// The interface to the values of a program that is being executed, which hides their element types.
 struct program_values {
   virtual ~program_values() = default;
-  /// This function is called before the first operation, with the layouts of all operations.
+  /// begin() is called before the first operation of a program, with the layouts of all operations.
   virtual void begin(std::vector<placed_operation>&) {}
   /// Makes argument number `argument` the value v of the program, in this layout.
   virtual void set_argument(std::size_t argument, value v, const sharding& layout) = 0;

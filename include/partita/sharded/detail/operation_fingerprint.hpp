@@ -18,7 +18,8 @@ inline std::uint64_t operation_fingerprint(const applied_operation& op) {
   return all.value();
 }
 
-/// Records an operation on operands of one mesh for the next agreement. Returns a hash: the number of the result.
+/// Records an operation on operands of one mesh for the next agreement. Returns the number of the result: a hash, or 0
+/// without a mesh, in a dry run and at checks::local.
 template <class T, class... Operand>
 std::uint64_t record_operation(std::uint64_t operation, const char* name, bound_mesh* on, const shape_list& extents,
                                const Operand&... operands) {

@@ -15,7 +15,7 @@
 
 namespace partita::detail {
 
-/// The properties, but not the elements, of a tensor that is passed to a program. Workers compare these properties.
+/// The properties, but not the elements, of a tensor that is passed to a program; the workers compare the properties.
 struct tensor_argument {
   const bound_mesh* on = nullptr;       ///< the mesh of the tensor; null if the tensor is on no mesh
   const sharding* layout = nullptr;     ///< the layout of the tensor
@@ -91,7 +91,7 @@ sharded_tensor<T> make_outside_result(bound_steps& steps, const sharded_tensor<T
   number = steps.add_outside_block(block);
   return tensor_of(y.state()->on, y.layout(), y.extents(), std::move(block));
 }
-/// Allocates new memory for a result before a call, if another tensor shares its memory.
+/// Before a call, allocates new memory for a result whose memory another tensor shares.
 template <class T>
 void ensure_unique_memory(bound_steps& steps, sharded_tensor<T>& result, std::uint32_t number) {
   if (result.state().use_count() > 1 || !result.state()->block.is_unique())
@@ -99,8 +99,8 @@ void ensure_unique_memory(bound_steps& steps, sharded_tensor<T>& result, std::ui
   steps.set_memory(number, result.state()->block.data());
 }
 
-/// The types of the arguments and gradients of a program that is bound for T: all have elements of T. For programs with
-/// real and complex arguments, <partita/sharded/traced_complex.hpp> defines these types.
+/// The types of the arguments and gradients of a program that is bound for T: all have elements of T.
+/// <partita/sharded/traced_complex.hpp> defines the types for programs with real and complex arguments.
 template <class T>
 struct tensors_of_program {
   using tensor = sharded_tensor<T>;  ///< the type of each argument and gradient

@@ -14,7 +14,7 @@
 
 namespace partita::detail {
 
-/// The stages of a pipeline, which fit together and are equal on all workers.
+/// The stages of a pipeline, which fit together and must be equal on all workers.
 class pipeline_stages {
  public:
   /// A stage, its mesh on workers, and its program for each size of a micro-batch.
@@ -29,7 +29,7 @@ class pipeline_stages {
 
   pipeline_stages() = default;
   /// Traces the stages for elements of the type whose type_number() is `element_type`. Collective: all workers agree
-  /// that their stages and options are equal and fit together, or throw the same error.
+  /// (except at checks::local) that their stages and options are equal and fit together, or throw the same error.
   PARTITA_DECL pipeline_stages(const world& everyone, const std::vector<pipeline_stage>& stages,
                                const pipeline_options& options, std::uint64_t element_type);
 

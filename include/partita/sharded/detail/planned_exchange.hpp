@@ -61,7 +61,7 @@ class planned_exchange {
         max_received_elements_(other.max_received_elements_) {}
 
   exchange_plan<dynamic> plan_;  ///< the plan without forwarding; see plan()
-  /// The two plans that are executed instead of plan() if there are several nodes, one with several workers: the first
+  /// The two plans that are executed instead of plan() if there are several nodes, some with several workers: the first
   /// sends boxes between nodes, the second forwards boxes from their receivers to other workers of the same node.
   std::vector<exchange_plan<dynamic>> forwarding_plans_;
   std::shared_ptr<box_overlaps> boxes_;     ///< the boxes of all workers; null after the movement is opened

@@ -78,8 +78,8 @@ tensor_block<T> crop(const tensor_block<T>& x, const short_list<interval>& sourc
   return y;
 }
 
-/// One movement of a tensor, for which all workers of the world make the calls. They first agree on the movement;
-/// afterwards each logs the bytes that it received, if movements are logged.
+/// One movement of a tensor, for which all workers of the world make the calls. The workers first agree on the movement
+/// (except at checks::local); afterwards each worker logs the bytes that it received, if movements are logged.
 template <class T>
 class announced_movement {
  public:
@@ -122,7 +122,7 @@ class announced_movement {
   const shape_list& extents_;             ///< the extents of the tensor
   std::size_t max_bytes_, bytes_before_;  ///< the most bytes that a worker receives; received by this worker before
 };
-/// Executes a planned exchange, or adds it as a step to a program that is being bound. No effect in dry runs.
+/// Executes a planned exchange, or adds it as a step to a program that is being bound. Does nothing in dry runs.
 template <class T>
 void move_boxes(bound_mesh& on, const std::shared_ptr<planned_exchange>& made, const tensor_block<T>& x,
                 const tensor_block<T>& y) {

@@ -56,9 +56,9 @@ void complete_cotangent(tape_node<T>& node) {
   }
 }
 
-/// Whether the contributions to the cotangent of a tape node are passed on one by one, without a sum. A node of a
-/// scan's state always does so. A reshard does so if resharding each contribution directly to the operand's layout
-/// moves fewer bytes than resharding all of them to the value's layout, and their sum to the operand's layout.
+/// Whether the contributions to the cotangent of a tape node are passed on one by one, without a sum: those of a scan's
+/// state always, and those of a reshard if resharding each contribution directly to the operand's layout moves fewer
+/// bytes than resharding all of them to the value's layout, and their sum to the operand's layout.
 template <class T>
 bool passes_contributions_unsummed(const tape_node<T>& node) {
   if (node.passes_on_contributions) return true;
@@ -102,7 +102,7 @@ void count_node_uses(const std::shared_ptr<tape_node<T>>& last, std::uint64_t ta
 }
 
 /// The queue of tape nodes of any element type whose cotangents are complete. The node created last is first, because
-/// the order of creation is a topological order. Only programs with gradients instantiate this class template.
+/// the order of creation is a topological order. Only programs with gradients instantiate ready_nodes.
 template <class>
 class ready_nodes {
  public:

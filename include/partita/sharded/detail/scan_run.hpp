@@ -24,8 +24,8 @@ template <class T>
 using scan_step = std::function<state_list<T>(std::size_t i, const state_list<T>&, bool is_recorded)>;
 
 /// The value x with a tape node of its own, which passes contributions to its cotangent on to x without summing them.
-/// These nodes separate the steps of a scan, so that sums are computed in the same order whether all steps are recorded
-/// at once or one sweep at a time.
+/// Such tape nodes separate the steps of a scan, so that sums are computed in the same order whether all steps are
+/// recorded at once or one sweep at a time.
 template <class T>
 sharded_tensor<T> with_own_tape_node(const sharded_tensor<T>& x) {
   if (!x.state()->node) return x;
@@ -158,7 +158,7 @@ class scan_run {
   bool has_contributions_ = false;            ///< whether the node of the repeated steps has a contribution
 };
 
-/// The bytes that one recorded step keeps on the tape of this worker.
+/// Executes step 0, and returns the bytes that one recorded step keeps on the tape of this worker.
 template <class T>
 std::size_t measure_step_bytes(const scan_step<T>& step, const state_list<T>& state) {
   const std::size_t before = current_tape_contents().bytes;

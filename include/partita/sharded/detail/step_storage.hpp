@@ -1,4 +1,4 @@
-// Places the blocks of a program's steps in one allocation. Blocks with disjoint lifetimes may share memory.
+// Places blocks of a program's steps in one allocation. Blocks with disjoint lifetimes may share memory.
 #pragma once
 
 #include <cstddef>

@@ -49,8 +49,8 @@ template <std::size_t D, std::size_t Rank, bool Cut = false>
 struct take_operation;
 
 /// The adjoint of take_operation, which adds each row of dy to the row that it was taken from. If `Cut` is true,
-/// dimension D of the result may be sharded, and a worker ignores the rows of dy that belong to other workers' rows of
-/// the result.
+/// dimension D of the result may be sharded, and a worker ignores the rows of dy that belong to rows of the result that
+/// it does not hold.
 template <std::size_t D, std::size_t Rank, bool Cut>
 struct take_adjoint_op {
   static constexpr bool on_integers = true;          ///< accepts integers
@@ -102,8 +102,8 @@ struct take_adjoint_op {
   }
 };
 
-/// Takes the elements at indices along dimension D. If this dimension may be sharded (`Cut`), a worker has 0 for the
-/// elements that it does not hold, and the result is a partial sum.
+/// Takes the elements at indices along dimension D. If `Cut` is true, dimension D may be sharded; then a worker has 0
+/// for the elements that it does not hold, and the result is a partial sum.
 template <std::size_t D, std::size_t Rank, bool Cut>
 struct take_operation {
   static constexpr bool on_integers = true;          ///< accepts integers

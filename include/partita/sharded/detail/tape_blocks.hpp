@@ -1,4 +1,4 @@
-// Counts the memory that the tape keeps alive: the blocks that the backward pass reads, each counted once.
+// Counts the memory that the tape of a thread keeps alive: the blocks that the backward pass reads, each counted once.
 #pragma once
 
 #include <cstddef>

@@ -17,9 +17,10 @@ constexpr std::uint32_t whole_dimensions(const sharding& s, std::uint32_t left) 
   return found;
 }
 /// The layout for the next step of an operation that works along the dimensions `all`, one after the other, of which
-/// the dimensions `left` remain. If one of the remaining dimensions is not sharded in s, the layout is s. Otherwise the
-/// axes that shard the last remaining dimension shard another dimension: one along which the operation does not work,
-/// else one along which it has worked already, else any other; a tensor of rank 1 becomes replicated over these axes.
+/// the dimensions `left` remain. If one of the remaining dimensions is not sharded in s, the layout is s. If all are
+/// sharded, the axes of the last remaining dimension shard another dimension: one along which the operation does not
+/// work, else one along which it has worked already, else any other; a tensor of rank 1 becomes replicated over these
+/// axes.
 constexpr sharding make_dimension_whole(const sharding& s, std::uint32_t left, std::uint32_t all) {
   if (whole_dimensions(s, left) != 0) return s;
   std::size_t d = s.rank() - 1;

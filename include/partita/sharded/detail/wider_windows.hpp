@@ -38,8 +38,8 @@ struct wider_result {
 
 /// Decides which box of each operation's result each worker computes. The boxes are wider than blocks if the next
 /// operation reads windows of the result, and the exchange that is saved takes longer than computing the additional
-/// elements and receiving the wider window of the operand. Elementwise operations may be between these two operations.
-/// Collective over the world; the result is the same on all workers.
+/// elements and receiving the wider window of the operand. Elementwise operations may be between the computing and the
+/// reading operation. Collective over the world; the result is the same on all workers.
 PARTITA_DECL std::vector<wider_result> wider_results(const graph& of,
                                                      const std::vector<placed_operation>& placed_operations,
                                                      bound_mesh& on, std::size_t element_bytes,

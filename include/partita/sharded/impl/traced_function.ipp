@@ -78,7 +78,7 @@ PARTITA_DEF bool traced_function::is_elementwise_along_cuts(std::size_t o, const
                         operations()[operand(o, 0)].shape == operations()[operand(o, n)].shape;
   for (std::size_t i = 0; is_elementwise && i < n; ++i) {
     is_elementwise = operand_layouts[i].same_layout(closed_layout(complete()[operand(o, i)]));
-    // Operand i may not vary along sharded dimensions.
+    // Operand i must not vary along sharded dimensions.
     for (std::size_t d = 0; i > 0 && d < computed_layout.rank(); ++d)
       for (std::size_t k = 0; !computed_layout.cuts[d].empty() && k < work.how.at(n, d).count; ++k)
         is_elementwise =

@@ -45,8 +45,8 @@ PARTITA_DEF std::vector<ordered_step> order_and_join_steps(std::vector<step_use>
   for (std::size_t k = first; k < end; ++k) steps[k].message_leader = step_use::nothing;
   std::vector<ordered_step> best = order_steps(steps, first, end, limits, now);
   const auto until = [&](const std::vector<ordered_step>& order) { return order.empty() ? now : order.back().until; };
-  /// Makes n of these movements, from movements[from] on, share messages, unless the order that order_steps then finds
-  /// ends later than the best order so far, or `orders_left` is 0. Returns whether they share messages now.
+  /// Makes n movements, from movements[from] on, share messages, unless the order that order_steps then finds ends
+  /// later than the best order so far, or `orders_left` is 0. Returns whether the n movements share messages now.
   const auto join = [&](const std::vector<std::uint32_t>& movements, std::size_t from, std::size_t n) {
     if (n < 2 || orders_left == 0) return false;
     --orders_left;

@@ -63,8 +63,8 @@ PARTITA_DEF std::optional<program_order> agree_on_program_order(bound_mesh& on, 
   for (std::size_t k = 0; k < mine.all.size(); ++k) mine.all[k] = sent[k % sent.size()];
   const number_lists_by_worker got = exchange_lists(*everyone.state(), mine);
   const std::uint64_t* const first_order = got.list_of_worker(first);
-  // 3. Check whether each worker can use this order of the steps. A worker that is not on the mesh executes its
-  // computations before all movements, so none of them may depend on a movement.
+  // 3. Check whether each worker can execute its steps in the order of the first worker. A worker that is not on the
+  // mesh executes its computations before all movements, so none of them may depend on a movement.
   bool can_use_order = first_order[1] == exchanges.size() && (!on.active() || first_order[0] == computed.value());
   for (std::size_t b = 0; !on.active() && b < block_count; ++b)
     can_use_order = can_use_order && !(is_moved[b] && is_computed[b]);
