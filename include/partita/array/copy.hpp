@@ -2,8 +2,8 @@
 //
 // The functions are templates of the element type; their loops take the rank as a run-time number. First, the blocks
 // are reduced to the smallest number of loops. Data that is contiguous on both sides is copied in runs; data that is
-// contiguous along different dimensions is copied in tiles that are transposed in registers; large runs and tiles are
-// written with streaming stores if the data does not fit into the cache. No xtensor expression is evaluated.
+// contiguous along different dimensions is copied in tiles that are transposed in registers. If the data does not fit
+// into the cache, long runs and aligned tiles are written with streaming stores. No xtensor expression is evaluated.
 #pragma once
 
 #include <cstddef>

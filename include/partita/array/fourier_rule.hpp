@@ -9,9 +9,10 @@
 
 namespace partita {
 
-/// Which direction of a transform is divided by the factor of both directions together (the number of points; about
-/// twice as much for cosines and sines), with NumPy's names: the inverse (backward), the transform itself (forward), or
-/// each direction by the square root (ortho, which also makes cosine and sine transforms orthogonal, as SciPy does).
+/// Which direction of a transform is divided by the number by which both directions together multiply their input (the
+/// number of points; about twice as much for cosines and sines), with NumPy's names: the inverse (backward), the
+/// transform itself (forward), or each direction by the square root (ortho, which also makes cosine and sine transforms
+/// orthogonal, as SciPy does).
 enum class fourier_norm { backward, ortho, forward };
 
 /// The discrete cosine and sine transforms of types I to IV, as SciPy and FFTW define them (REDFT00, 10, 01, 11 and

@@ -60,7 +60,7 @@ class box_exchange {
   /// Starts an exchange. Strides count elements, in the order of the dimensions of x. If y is dense and in the
   /// channel's arena, senders of the same node can write into y; other boxes come through buffers or messages.
   PARTITA_DECL void start(const void* x, const std::ptrdiff_t* x_strides, void* y, const std::ptrdiff_t* y_strides);
-  /// The first half of a start: announces the address of y to the workers that send to it, without waiting.
+  /// The first half of a start: announces to the senders on this node where their boxes go, without waiting.
   PARTITA_DECL void post_receive(void* y, const std::ptrdiff_t* y_strides);
   /// Whether a start may begin before the workers have agreed on the call. An early start calls start_speculatively()
   /// instead of post_receive(); if the agreement fails, roll_back() undoes start_speculatively().

@@ -16,7 +16,7 @@ namespace partita::detail {
 template <std::size_t N>
 using number_array = std::array<std::uint64_t, N>;
 
-/// The extents of a block, followed by a 0, as a list of numbers for a collective, which is thus never empty.
+/// The extents of a block as a list of numbers for a collective; a 0 is appended, so that the list is never empty.
 template <std::size_t Rank>
 number_array<Rank + 1> extents_and_zero(const std::array<std::size_t, Rank>& shape) {
   number_array<Rank + 1> all{};

@@ -213,9 +213,9 @@ auto any_of(const world& everyone, const X& condition) {
                                                      "partita::any_of(everyone, x)");
 }
 
-/// Combines the values of the workers before this worker, by default to their sum. The sum of a count gives the first
-/// index of this worker's items in a global numbering. Worker 0 gets the identity of the reduction (0 for a sum).
-/// Example: `exclusive_scan(everyone, n, maximum)`.
+/// Combines the values of the workers before this worker, by default to their sum. If x is a number of items, the sum
+/// is the first index of this worker's items in a global numbering. Worker 0 gets the identity of the reduction (0 for
+/// a sum). Example: `exclusive_scan(everyone, n, maximum)`.
 /// Shapes, Requires, Cost, Adjoint: as for reduce_over. Worker k gets the same bits as a reduction of the values of
 /// workers 0 … k - 1 alone.
 template <class X, class Named = sum_t>
@@ -231,8 +231,9 @@ template <class X>
 auto exclusive_scan(const world& everyone, const X& x, mean_t (*)(detail::reduction_name)) {
   return exclusive_scan(everyone, x, mean_t{});
 }
-/// Combines the values of the workers up to and including this worker.
-/// Shapes, Requires, Cost, Adjoint: as for reduce_over.
+/// Combines the values of the workers up to and including this worker, by default to their sum.
+/// Shapes, Requires, Cost, Adjoint: as for reduce_over. Worker k gets the same bits as a reduction of the values of
+/// workers 0 … k alone.
 template <class X, class Named = sum_t>
 auto inclusive_scan(const world& everyone, const X& x, Named = {}) {
   return detail::combine_over_workers_checked<typename detail::named_reduction_tag<Named>::type>(

@@ -95,7 +95,8 @@ class fourier_operator {
   /// The transpose of the transform as a linear operator over the real numbers: <F x, y> == <x, F* y>, where a scalar
   /// product is the sum of the products of the real parts and of the products of the imaginary parts. The result has
   /// the decomposition of the last x whose result had the shape of dy [shape_error if it was not balanced and its plan
-  /// was evicted]; without such an x it is balanced [shape_error without p_y].
+  /// was evicted]; without such an x it is balanced [shape_error without p_y, or if dy is half of a spectrum and
+  /// fourier_options::real_extent is 0].
   template <class Y, class... More>
   auto adjoint(const Y& dy, const More&... more) const {
     if constexpr (accepts_fields<false, Y, More...>())

@@ -175,8 +175,8 @@ class halo_exchange
                 const halo_boundaries<Extents::rank()>& beyond, halo_algorithm algorithm = halo_algorithm::by_cost)
       : base({p, widths, beyond, algorithm}) {}
   /// Makes a halo exchange with the function for boundary::function: f(i) returns the value of the ghost cell at the
-  /// global index i beyond a border; i is a std::array<std::ptrdiff_t, rank>. Calls of the kernel call f while other
-  /// ghosts travel; an exception that f throws is thrown on this worker alone.
+  /// global index i beyond a border; i is a std::array<std::ptrdiff_t, rank>. The kernel calls f while other ghosts
+  /// travel; an exception that f throws is thrown on this worker alone.
   template <class F>
   halo_exchange(const partition<Extents>& p, const halo_widths<Extents::rank()>& widths,
                 const halo_boundaries<Extents::rank()>& beyond, F f, halo_algorithm algorithm = halo_algorithm::by_cost)

@@ -1,5 +1,5 @@
-// The sequential executor: runs broadcasts, reductions, repartitions and halo exchanges for all workers of a world
-// inside one process, with the kernels' plans.
+// The sequential executor: runs broadcasts, reductions, gathers, repartitions and halo exchanges for all workers of a
+// world inside one process, with the kernels' plans.
 //
 // A kernel takes a vector with one block for each worker, indexed by worker id, and returns such a vector. No MPI is
 // needed: grids define the index of each worker in a partition. The executor is the reference implementation for the

@@ -1,4 +1,4 @@
-// A checkpoint that is being written: begin() and end() are collective; writing needs no communication.
+// A checkpoint that is being written: begin(), add() and end() are collective; write() does not communicate.
 #pragma once
 
 #include <array>

@@ -136,7 +136,7 @@ class spectrum_planner {
                                          const std::shared_ptr<transport>& shared_transport) const {
     return lasting_exchange(shared_transport, world(), lowered(s.plan(forward)), kind);
   }
-  /// Sets the elements of the result to zero that no box covers. If boxes are added, all elements were zero before.
+  /// Sets the elements of the result to zero that no box covers. If boxes are added, the exchange itself does this.
   template <class T>
   void do_overlapped_work(const structure& s, bool forward, const strided<T, Rank>& to, exchange_operation&) const {
     const exchange_plan<Rank>& plan = s.plan(forward);

@@ -1,5 +1,5 @@
-// How one worker reaches the other members of one group: by a channel that reaches all of them, or usually through
-// shared memory inside a node, and by messages between nodes.
+// How one worker reaches the other members of one group: by a channel that reaches all of them; if no channel does,
+// usually through shared memory inside a node, and by messages between nodes.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// How the form of messages is chosen, equal on all workers. A message of one box that is contiguous is never copied.
+/// How the form of messages is chosen; the same on all workers. A message of one contiguous box is never copied.
 struct message_policy {
   message_form how = message_form::by_size;    ///< the form of all messages, or how it is chosen
   std::size_t chunk = std::size_t{256} << 10;  ///< the bytes of a message if messages are chunked

@@ -1,5 +1,5 @@
 // Reduces the blocks of the members of a group on one node through shared memory, in two steps with room for other work
-// between them: first each member shows its block, then each combines a slice (or all) of all blocks.
+// between them: first the members show their blocks, then they combine slices of all blocks, or small blocks whole.
 #pragma once
 
 #include <cstddef>

@@ -56,8 +56,8 @@ class shared_flags {
   /// in time; then the flags cannot be used any more and must not be destroyed, because MPI may still write to them.
   /// Requires shared(). With several nodes, `observer` gets the AND of the words of this node while other nodes have
   /// not answered yet.
-  /// Cost:     a read of one cache line from each worker of the node, or of one from its first worker; between nodes
-  ///           the rounds of a dissemination, in messages of 32 bytes.
+  /// Cost:     a read of one cache line from each worker of the node (on a large node, or with several nodes, all but
+  ///           the first worker read only from the first); between nodes a dissemination in messages of 32 bytes.
   PARTITA_DECL bool all_and(const words& own, words& all, double max_seconds = 1e300, listener* observer = nullptr);
 
   /// At most this many numbers of a worker pass with its words; the first three numbers are in the words' cache line.
@@ -82,7 +82,7 @@ class shared_flags {
   static constexpr std::size_t posted_words_count = 6;
   static constexpr int agreement_tag = 31001;  ///< above the tags of kernels; part_communicator.hpp uses 31000
 
-  /// Words in shared memory. A worker has two such places: one for even calls of all_and, one for odd calls.
+  /// Words in shared memory. For each purpose a worker has two of them, one for even and one for odd calls of all_and.
   struct alignas(64) posted_words {
     std::atomic<std::uint64_t> epoch;                ///< the call of all_and for which they were written
     words posted;                                    ///< the words of one worker, or an AND of words
