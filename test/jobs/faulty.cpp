@@ -53,7 +53,9 @@ int main(int argc, char** argv) {
   const auto z = shard<float>(everyone, by_rows, {n, n}, [](const auto& i) { return static_cast<float>(i[0]); });
   std::optional<stop_signal> stop;
   if (argv[1] == std::string("is asked to end")) stop.emplace(everyone);
+  const bool ends_late = argv[1] == std::string("ends late"), ends = argv[1] == std::string("ends") || ends_late;
   for (long k = 0, most = std::atol(argv[2]);; ++k) {
+    if (ends_late && k == 1 && everyone.id() + 1 == n) ::usleep(200'000);
     if (sum(x)(2) != 3.0 * static_cast<double>(n) || turn(rows).size() != 6 * n) {
       std::printf("WRONG VALUES\n");
       return 1;
@@ -64,8 +66,7 @@ int main(int argc, char** argv) {
     }
     if (k < most) continue;
     if (stop && k == most && everyone.id() + 1 == n) ::raise(SIGTERM);
-    if (argv[1] == std::string("ends"))
-      return program(z).data()[0] == z.data()[0] && program.backward(z)[0].data()[0] == z.data()[0] ? 0 : 1;
+    if (ends) return program(z).data()[0] == z.data()[0] && program.backward(z)[0].data()[0] == z.data()[0] ? 0 : 1;
     if (everyone.id() + 1 == n) go_wrong(argv[1]);
     else if (argv[1] == std::string("finalizes")) const world never_made;
   }

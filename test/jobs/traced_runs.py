@@ -3,8 +3,9 @@
 partita-explain prints the sums and draws a row for each worker with an axis of time, whose texts can be read; it shows
 the estimated and the measured times of all steps of a bound program, whose sums fit; nothing is written where it is not
 asked for, and what is not a trace is refused."""
-import os
+import json
 import math
+import os
 import pathlib
 import re
 import subprocess
@@ -102,6 +103,17 @@ def main():
             passed, failed = passed + right, failed + (not right)
             if not right:
                 print(f"{workers} workers, {calls} calls: {run.stderr}{read.stdout}{read.stderr}{rows} {made} {moved} {hidden} {axis}{told.stdout}{told.stderr}{wrong_steps}")
+        # the last worker makes its second sum 0.2 s late: the waits of the others in that call add up
+        environment = dict(os.environ, PARTITA_TRACE=str(folder / "t.json"))
+        subprocess.run([mpirun, "-n", "3", faulty, "ends late", "3"], env=environment, cwd=folder, check=True)
+        waits = {}
+        for event in json.loads((folder / "t.json").read_text())["traceEvents"]:
+            if event["name"] == "all_sum_reduce":
+                waits.setdefault(event["pid"], []).append(event["args"]["waiting"])
+        right = sorted(waits) == [0, 1, 2] and all(len(waits[k]) == 4 and waits[k][1] > 0.19e6 for k in (0, 1))
+        passed, failed = passed + right, failed + (not right)
+        if not right:
+            print(f"a late worker: waits {waits}")
         (folder / "no.json").write_text("{}\n")
         refused = subprocess.run([explain, "trace", "no.json"], cwd=folder, capture_output=True, text=True)
         right = refused.returncode == 2 and "'no.json' is not a trace" in refused.stderr

@@ -76,6 +76,14 @@ BOOST_AUTO_TEST_CASE(subsets_nest_and_unions_keep_the_order, *test::at_least(4))
   BOOST_TEST((union_of(fewer, everyone.partition<3>()).workers() == workers{2, 3, 0, 1}));
 }
 
+BOOST_AUTO_TEST_CASE(a_union_begins_with_the_workers_of_the_first_partition, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition<1>(workers{1}), q = everyone.partition<1>(workers{0});
+  BOOST_TEST((union_of(p, q).workers() == workers{1, 0}));
+  BOOST_TEST((union_of(q, p).workers() == workers{0, 1}));
+  BOOST_TEST((union_of(p, everyone.partition<2>()).workers() == workers{1, 0}));
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_are_refused_alike_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t n = everyone.size();

@@ -85,6 +85,35 @@ BOOST_AUTO_TEST_CASE(parts_of_parts_outlive_what_they_were_made_of) {
   if (first.active()) BOOST_TEST(sum_of_numbers(first) == sum_below(first.size()));
 }
 
+/// Colours are whole numbers of 64 bits: those that differ in one bit, the lowest or the highest, are different.
+BOOST_AUTO_TEST_CASE(colours_that_differ_in_any_bit_are_different) {
+  const world everyone(test::workers());
+  const std::size_t n = everyone.size(), id = everyone.id(), one = 1;
+  for (const std::size_t common : {std::size_t{0}, one << 31U, ~std::size_t{0}})
+    for (const unsigned bit : {0U, 7U, 31U, 32U, 63U}) {
+      const world part = everyone.split(common ^ (id % 2) << bit);
+      BOOST_TEST(part.size() == (n + 1 - id % 2) / 2, "bit " << bit);
+      BOOST_TEST(part.id() == id / 2, "bit " << bit);
+    }
+}
+
+/// The message names the levels of worker 0 and of the first worker that differs from it.
+BOOST_AUTO_TEST_CASE(workers_with_different_levels_of_checks_are_named_with_their_levels, *test::at_least(2)) {
+  const auto given = test::workers();
+  const auto n = static_cast<std::size_t>(given.size()), id = static_cast<std::size_t>(given.rank());
+  for (const std::size_t odd : {std::size_t{0}, std::size_t{1}, n - 1})
+    for (const bool local : {false, true}) {
+      const checks level = (id == odd) == local ? checks::local : checks::agree;
+      const std::size_t other = odd == 0 ? 1 : odd;
+      const bool first_is_local = (odd == 0) == local;
+      const text right = text("partita::world: requires one level of checks on all workers, got ")
+                         << (first_is_local ? "checks::local" : "checks::agree") << " on worker 0 and "
+                         << (first_is_local ? "checks::agree" : "checks::local") << " on worker " << other
+                         << "; give every worker of a world the same";
+      BOOST_TEST(refused<disagreement_error>([&] { const world everyone(given, level); }) == right.c_str());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_part_checks_calls_as_its_world_does) {
   for (const checks level : {checks::agree, checks::local}) {
     const world everyone(test::workers(), level);

@@ -294,6 +294,84 @@ BOOST_AUTO_TEST_CASE(blocks_that_only_look_like_slabs_are_moved_to_them) {
   BOOST_TEST((checkpoint_steps(s.run, s.everyone) == std::vector<std::uint64_t>{1, 2}));
 }
 
+/// An expression is saved as its values are, with all policies of the call: cuts that the shapes of the blocks do not
+/// show, the order of the dimensions and the options of the file.
+BOOST_AUTO_TEST_CASE(an_expression_is_saved_with_the_policies_of_its_values) {
+  const setting s;
+  const std::size_t n = s.everyone.size();
+  const decomposition<2> dealt{{cut::block_cyclic(12, n, 1), cut::balanced(6, 1)}};  // row i on worker i % n
+  xt::xtensor<float, 2> values(dealt.shape(s.p.index()));
+  for (std::size_t k = 0; k < values.size(); ++k)
+    values.data()[k] = static_cast<float>(6 * (s.everyone.id() + n * (k / 6)) + k % 6);
+  std::string in_c_order, in_fortran_order;
+  for (std::size_t k = 0; k < 72; ++k) {
+    const auto add = [](std::string& to, float x) { to.append(reinterpret_cast<const char*>(&x), sizeof x); };
+    add(in_c_order, static_cast<float>(k));
+    add(in_fortran_order, static_cast<float>(6 * (k % 12) + k / 12));
+  }
+  const file_options quick = crowded.files, synced{.page_bytes = 1, .owner_bytes = 0, .sync = true};
+  const auto saves = [&](const std::string& elements, auto save) {
+    const std::string path = s.run + ".npy";
+    const test::file_calls calls = test::file_calls_of([&] { save(path); });
+    s.everyone.communicator().barrier();
+    const std::string found = test::bytes_of(path);
+    BOOST_TEST((found.size() == 128 + elements.size() && found.substr(128) == elements));
+    s.everyone.communicator().barrier();
+    return calls.synced_files;
+  };
+  const auto cuts = source_cuts(dealt);
+  BOOST_TEST(saves(in_c_order,
+                   [&](const std::string& path) { save_npy(path, s.p, s.global, values + 0.0F, cuts, quick); }) == 0U);
+  BOOST_TEST(saves(in_c_order,
+                   [&](const std::string& path) { save_npy(path, s.p, s.global, values + 0.0F, cuts, synced); }) == 1U);
+  BOOST_TEST(saves(in_fortran_order, [&](const std::string& path) {
+               save_npy(path, s.p, s.global, values + 0.0F, cuts, quick, fortran_order);
+             }) == 0U);
+  // What is in Fortran order is loaded with the cuts that are asked for, and with balanced ones.
+  BOOST_TEST((load_npy<float, 2>(s.run + ".npy", s.p, result_cuts(dealt)) == values));
+  save_checkpoint(s.run, 1, named("x", s.p, s.global, values + 0.0F, cuts), crowded);
+  BOOST_TEST((load_checkpoint(s.run, s.everyone, 1).load<float, 2>("x", s.p, result_cuts(dealt)) == values));
+  // A worker that names another order is refused on all.
+  if (n > 1)
+    BOOST_TEST(says(refused<disagreement_error>([&] {
+                      if (s.everyone.id() == 0) save_npy(s.run + ".npy", s.p, s.global, values, cuts, quick);
+                      else save_npy(s.run + ".npy", s.p, s.global, values, cuts, quick, fortran_order);
+                    }),
+                    "partita::save_npy"));
+}
+
+/// Each option of a checkpoint is one that all workers agree on, at whichever worker it differs.
+BOOST_AUTO_TEST_CASE(options_of_a_checkpoint_that_differ_on_one_worker_are_refused_on_all, *test::at_least(2)) {
+  const setting s;
+  const std::array<checkpoint_options, 4> others = [] {
+    std::array<checkpoint_options, 4> all{crowded, crowded, crowded, crowded};
+    all[0].keep_last = 1, all[1].slab_bytes = 65, all[2].files.page_bytes = 129, all[3].files.owner_bytes = 1;
+    return all;
+  }();
+  const xt::xtensor<float, 2> x = s.block(s.p, 1);
+  for (std::size_t k = 0; k < others.size(); ++k)
+    for (const std::size_t odd : {std::size_t{0}, s.everyone.size() - 1}) {
+      const checkpoint_options& options = s.everyone.id() == odd ? others[k] : crowded;
+      const auto save = [&] { save_checkpoint(s.run, 1, named("x", s.p, s.global, x), options); };
+      BOOST_TEST(says(refused<disagreement_error>(save), "partita::save_checkpoint"), "option " << k);
+    }
+  BOOST_TEST(checkpoint_steps(s.run, s.everyone).empty());
+}
+
+/// Every byte but 0 of a file of bools is true, also where a worker reads its own block or a part of a row.
+BOOST_AUTO_TEST_CASE(every_byte_but_zero_is_true) {
+  const setting s;
+  const std::string path = s.run + ".npy", bytes("\0\1\2\x7f\x80\xff\0\3", 8);
+  const std::size_t length[] = {8};
+  s.alone([&] { test::write_bytes(path, make_npy_header("|b1", false, length, 1) + bytes); });
+  const auto line = s.everyone.partition(extents(s.everyone.size()));
+  const interval own = balanced_part(8, s.everyone.size(), s.everyone.id());
+  const xt::xtensor<bool, 1> found = load_npy<bool, 1>(path, line);
+  BOOST_TEST(found.size() == own.size());
+  for (std::size_t k = 0; k < found.size(); ++k)  // C++ stores true as the byte 1
+    BOOST_TEST(reinterpret_cast<const unsigned char*>(found.data())[k] == (bytes[own.start + k] != 0 ? 1 : 0));
+}
+
 /// What all can read has the modes that the user's mask leaves.
 BOOST_AUTO_TEST_CASE(what_is_saved_has_the_modes_that_the_user_wants) {
   const setting s;

@@ -81,4 +81,20 @@ BOOST_AUTO_TEST_CASE(factors_of_other_letters_and_no_sizes_are_written) {
   BOOST_TEST(written(rule_from_shardy("([])->([]) {}")) == "([])->([]) {}");
 }
 
+/// Two factors of one letter stay two factors: all factors are renamed in the order in which they appear.
+BOOST_AUTO_TEST_CASE(factors_of_one_letter_are_written_as_different_factors) {
+  for (const char letter : {'i', 'k', 'z', 'A', 'N', 'a', '_'}) {
+    rule r;
+    const std::size_t rows = r.add_factor(2, letter), columns = r.add_factor(3, letter);
+    r.begin_operand();
+    r.add_dimension(columns);
+    r.add_dimension(rows);
+    r.begin_result();
+    r.add_dimension(rows);
+    r.add_dimension(columns);
+    r.complete();
+    BOOST_TEST(written(r) == "([i, j])->([j, i]) {i=3, j=2}", std::string(1, letter));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
