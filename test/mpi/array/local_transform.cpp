@@ -225,6 +225,18 @@ BOOST_AUTO_TEST_CASE(large_blocks_are_transformed_some_rows_at_a_time) {
   BOOST_TEST((is_defined<complex, double, 4>(transforms, {8, 4, 4, 300}, {{1}, from_half(2)}, {true})));
 }
 
+/// Blocks of this size whose rows are not independent of each other: dimension 0 is transformed, too.
+BOOST_AUTO_TEST_CASE(large_blocks_are_transformed_as_a_whole_if_dimension_0_is_transformed) {
+  if (test::workers().rank() != 0) return;
+  local_transforms transforms(false);
+  for (const bool in_place : {false, true}) {
+    BOOST_TEST((is_defined<complex, complex, 3>(transforms, {6, 4, 1100}, {{0}, {1}}, {false, {}, in_place})));
+    BOOST_TEST((is_defined<complex, complex, 3>(transforms, {6, 4, 1100}, {{1}, {0}}, {true, {}, in_place})));
+  }
+  BOOST_TEST((is_defined<double, complex, 3>(transforms, {6, 4, 1100}, {half(1), {0}})));
+  BOOST_TEST((is_defined<complex, double, 3>(transforms, {6, 5, 1400}, {{0}, from_half(1)}, {true})));
+}
+
 BOOST_AUTO_TEST_CASE(a_block_without_elements_is_left_alone) {
   if (test::workers().rank() != 0) return;
   local_transforms transforms(false);

@@ -186,6 +186,38 @@ bool transposes(std::size_t rows, std::size_t columns, std::size_t off, stores h
   return true;
 }
 
+/// Whether the transpose of a rows x columns matrix is that of its definition if it is written, row by row, `off`
+/// elements after the beginning of a cache line, and whether nothing else is written.
+template <class T>
+bool transposes_to_narrow_rows(std::size_t rows, std::size_t columns, std::size_t off, instruction_set set) {
+  constexpr std::size_t pitch = 128;  // elements: some lines
+  std::vector<T> from(rows * columns), buffer((columns + 1) * pitch);
+  std::mt19937 random(7);
+  for (auto& v : from) v = some<T>(random);
+  for (auto& v : buffer) v = some<T>(random);
+  std::size_t origin = 0;
+  while (reinterpret_cast<std::uintptr_t>(&buffer[origin]) % 64 != 0 && origin < 64) ++origin;
+  origin += off;
+  auto expected = buffer;
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) expected[origin + j * pitch + i] = from[i * columns + j];
+  const std::size_t shape[] = {rows, columns};
+  const std::ptrdiff_t a[] = {1, static_cast<std::ptrdiff_t>(pitch)}, b[] = {static_cast<std::ptrdiff_t>(columns), 1};
+  partita::copy_block(buffer.data() + origin, a, from.data(), b, shape, 2, stores::streaming, set);
+  return buffer == expected;
+}
+
+template <class T>
+void transposes_to_narrow_rows_agree() {
+  for (auto set : sets())
+    for (std::size_t rows : {2U, 3U, 7U, 16U, 35U})
+      for (std::size_t columns : {2U, 16U, 65U})
+        for (std::size_t off : {0U, 1U, 3U, 6U, 13U})
+          BOOST_REQUIRE_MESSAGE(
+              transposes_to_narrow_rows<T>(rows, columns, off, set),
+              rows << " x " << columns << " of " << sizeof(T) << " bytes, off " << off << ", set " << int(set));
+}
+
 template <class T>
 void transposes_agree() {
   for (auto set : sets())
@@ -235,6 +267,13 @@ BOOST_AUTO_TEST_CASE(blocks_whose_unit_strides_differ_are_transposed) {
   transposes_agree<double>();
   transposes_agree<std::complex<double>>();
   transposes_agree<bytes<12>>();
+}
+
+BOOST_AUTO_TEST_CASE(rows_that_are_shorter_than_the_rest_of_a_line_are_streamed_alone) {
+  transposes_to_narrow_rows_agree<std::uint8_t>();
+  transposes_to_narrow_rows_agree<float>();
+  transposes_to_narrow_rows_agree<double>();
+  transposes_to_narrow_rows_agree<std::complex<double>>();
 }
 
 BOOST_AUTO_TEST_CASE(an_address_that_no_element_type_would_have_is_copied_from_and_to) {

@@ -200,6 +200,32 @@ BOOST_AUTO_TEST_CASE(random_reshards_of_placed_meshes_move_every_element_once) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(summands_that_stay_pending_move_among_the_workers_of_their_summand) {
+  std::mt19937_64 random(11);
+  const mesh m{axis{"a", 2}, axis{"b", 2}, axis{"c", 3}};
+  std::size_t replicated = 0;  // the cases in which every summand has several copies
+  for (std::size_t k = 0; k < test::random_cases(200); ++k) {
+    std::vector<std::size_t> ids(m.size() + random() % 2), node(ids.size());
+    std::iota(ids.begin(), ids.end(), std::size_t{0});
+    std::shuffle(ids.begin(), ids.end(), random);
+    for (std::size_t& n : node) n = random() % nodes;
+    ids.resize(m.size());
+    const shape_list shape{random() % 8, random() % 8};
+    sharding from(m, 2), to(m, 2);
+    const std::size_t summed = random() % m.rank();  // the axis over which both are partial
+    from.pending[summed] = to.pending[summed] = pending_reduction::sum;
+    for (std::size_t a = 0; a < m.rank(); ++a)
+      for (sharding* const one : {&from, &to})
+        if (const std::size_t d = random() % 3; a != summed && d < 2) one->cuts[d].push_back(a);
+    replicated += (from.cut_axes() | std::uint32_t{1} << summed) != 7 ? 1 : 0;
+    const box_overlaps all = overlaps_of({from, to, 0}, shape, placed_mesh(m, partita::workers(ids)), node.size());
+    const text name = text() << "" << shape << " from " << from << " to " << to;
+    check(all, name.c_str());
+    check_on_nodes(all, node, name.c_str());
+  }
+  BOOST_TEST(replicated > 0U);
+}
+
 BOOST_AUTO_TEST_CASE(summands_are_gathered_along_a_leading_dimension) {
   const mesh m{axis{"a", 3}, axis{"b", 2}};
   const sharding from = m.layout("b").partial("a"), to = m.layout("a");

@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <map>
+#include <sstream>
 #include <string>
 #include "collective_sequences.hpp"
 #include "random_cases.hpp"
@@ -567,6 +568,45 @@ BOOST_AUTO_TEST_CASE(a_step_is_named_after_the_collective_that_it_replaces) {
     BOOST_TEST(std::size_t{plan[0].from} == std::size_t{one.from_dimension}, name);
     BOOST_TEST(std::size_t{plan[0].to} == std::size_t{one.to_dimension}, name);
   }
+}
+
+BOOST_AUTO_TEST_CASE(the_text_of_a_step_has_its_name_axes_reduction_dimensions_bytes_and_sharding) {
+  constexpr mesh cube{axis{"a", 2}, axis{"b", 2}, axis{"c", 2}};
+  constexpr std::uint8_t none = reshard_step::none;
+  const char* const names[] = {"slice",          "make_partial", "all_gather", "all_to_all",
+                               "reduce_scatter", "all_reduce",   "permute",    "exchange"};
+  reshard_plan plan;
+  std::string lines;
+  for (std::uint32_t k = 0; k < 256; ++k) {
+    reshard_step one;
+    one.done = static_cast<step>(k % 8);
+    one.reduced = k / 8 % 8;
+    one.axis = k / 64 % 4 < 3 ? static_cast<std::uint8_t>(k / 64 % 4) : none;
+    one.from = k % 3 < 2 ? static_cast<std::uint8_t>(k % 3) : none;
+    one.to = k % 5 < 3 ? static_cast<std::uint8_t>(k % 5) : none;
+    one.kind = k % 7 == 0 ? pending_reduction::none : k % 2 == 0 ? pending_reduction::sum : pending_reduction::max;
+    one.bytes = k * k;
+    one.after = k % 2 == 0 ? cube.layout("a+c", "") : cube.layout("", "b").partial("c");
+    std::string axes;
+    for (std::size_t a = 0; a < 3; ++a)
+      if (a == one.axis || (one.reduced >> a & 1U) != 0) axes += (axes.empty() ? ' ' : '+'), axes += "abc"[a];
+    const std::string line = names[k % 8] + axes +
+                             (k % 7 == 0   ? ""
+                              : k % 2 == 0 ? " sum"
+                                           : " max") +
+                             (one.from == none ? "" : " from " + std::to_string(k % 3)) +
+                             (one.to == none ? "" : " to ") + (one.to == none ? "" : std::to_string(k % 5)) + ", " +
+                             std::to_string(k * k) + " bytes -> " +
+                             (k % 2 == 0 ? "(a+c, )" : "(, b) partial sum over c");
+    BOOST_TEST(std::string((text() << "" << one).c_str()) == line);
+    if (k % 32 != 0) continue;
+    plan.steps.push_back(one);
+    lines += line + '\n';
+  }
+  BOOST_TEST(std::string((text() << "" << plan).c_str()) == lines);
+  std::ostringstream stream;
+  stream << plan;
+  BOOST_TEST(stream.str() == lines);
 }
 
 BOOST_AUTO_TEST_CASE(a_value_becomes_partial_along_one_axis_after_another_in_the_time_of_a_step) {

@@ -168,6 +168,12 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_told_their_numbers) {
        [] {
          propagate(m, product, {spec(mesh{axis{"data", 2}, axis{"model", 3}}.layout("", "", ""), {8, 128, 64}), x});
        }},
+      {"partita::propagate: requires shardings of one mesh, but tensor 2 of product is on another mesh; make its "
+       "sharding from the mesh that is given",  // tensor 2 is the result
+       [] {
+         propagate(m, product, {x, spec(shape_list{64, 256})},
+                   {spec(mesh{axis{"data", 3}}.layout("", "", ""), {8, 128, 256})}, direction::mixed);
+       }},
       {"partita::propagate: requires one size of each factor, but '1' is 1 before and 3 in operand 0 [4, 3] of rule "
        "a1->a; give shapes that fit",
        [] {

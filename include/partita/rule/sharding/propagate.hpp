@@ -131,8 +131,9 @@ struct propagation_builder {
   }
 };
 
-/// Throws a partition_error unless all known shardings are on meshes with the axis sizes of m.
-constexpr void require_one_mesh(const mesh& m, const rule& r, const spec_list& all) {
+/// Throws a partition_error unless all known shardings are on meshes with the axis sizes of m; `first` is the number of
+/// the first tensor of the list among all tensors of the rule.
+constexpr void require_one_mesh(const mesh& m, const rule& r, const spec_list& all, std::size_t first) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!all[k].known) continue;
     const mesh& other = all[k].layout.on;
@@ -140,7 +141,7 @@ constexpr void require_one_mesh(const mesh& m, const rule& r, const spec_list& a
     for (std::size_t a = 0; same && a < m.count; ++a) same = other.axes[a].size == m.axes[a].size;
     if (!same)
       throw partition_error(text("partita::propagate: requires shardings of one mesh, but tensor ")
-                            << k << " of " << r.name()
+                            << first + k << " of " << r.name()
                             << " is on another mesh; make its sharding from the mesh that is given");
   }
 }
@@ -157,8 +158,8 @@ constexpr void require_one_mesh(const mesh& m, const rule& r, const spec_list& a
 template <class Policy = policy>
 constexpr propagation propagate(const mesh& m, const rule& r, const spec_list& operands, const spec_list& results,
                                 direction flow, const Policy& by = {}) {
-  detail::require_one_mesh(m, r, operands);
-  detail::require_one_mesh(m, r, results);
+  detail::require_one_mesh(m, r, operands, 0);
+  detail::require_one_mesh(m, r, results, operands.size());
   // 1. Bind the rule to the shapes.
   const rule all = bind_shapes(r, operands, results);
   propagation out;
