@@ -108,9 +108,12 @@ class sharded_optimiser {
   std::size_t parameters() const { return parameters_.size(); }  ///< the number of parameters
   /// The number of states that each parameter has now.
   std::size_t states_of_parameter() const { return states_.empty() ? 0 : states_[0].size(); }
-  /// Sets state s of parameter p to a saved state; see load_optimiser. The saved tensor must have the layout of the
-  /// optimiser's state [partition_error].
+  /// Sets state s of parameter p to a saved state; see load_optimiser. The saved tensor must be on the mesh of the
+  /// optimiser's state and have its layout [partition_error].
   void restore(std::size_t p, std::size_t s, const sharded_tensor<T>& value) {
+    if (value.state()->on != state(p, s).state()->on)
+      throw partition_error(
+          "partita::sharded_optimiser::restore: requires a tensor on the mesh of the state; reshard it to that mesh");
     if (!(value.extents() == state(p, s).extents()) || !value.layout().same_layout(layouts_[p]))
       throw partition_error(
           text("partita::sharded_optimiser::restore: requires a tensor with the layout of the state, ")

@@ -796,6 +796,66 @@ BOOST_AUTO_TEST_CASE(an_option_of_one_worker_alone_is_refused, *test::at_least(2
   BOOST_TEST((next(x) == x));
 }
 
+/// Before the first call no dy has the shape of the last result, not even a dy without elements.
+BOOST_AUTO_TEST_CASE(no_layer_has_an_adjoint_before_its_first_call) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(p3(1, 1, everyone.size()));
+  const auto row = everyone.partition(dynamic_extents<2>(1, everyone.size()));
+  const auto check = [](const char* name, auto layer, const auto& dy) {
+    BOOST_TEST(refused<shape_error>([&] { layer.adjoint(dy); }).find("call the layer first") != std::string::npos,
+               name << " of a dy of " << dy.size() << " elements");
+  };
+  for (const cube& dy : {cube(xt::zeros<double>({0, 0, 0})), cube(xt::zeros<double>({0, 4, 1})),
+                         cube(xt::zeros<double>({2, 4, 0})), cube(xt::ones<double>({2, 4, 1}))}) {
+    check("dropout", dropout(p), dy);
+    check("max_pooling", max_pooling(p, {.kernel = {1}}), dy);
+    check("average_pooling", average_pooling(p, {.kernel = {1}}), dy);
+    check("adaptive_max_pooling", adaptive_max_pooling(p, {.size = {1}}), dy);
+    check("adaptive_average_pooling", adaptive_average_pooling(p, {.size = {1}}), dy);
+    check("upsampling", upsampling(p, {.scale = 1}), dy);
+    check("batch_norm", batch_norm<double, 3>(p, {.channels = 4}), dy);
+    check("group_norm", group_norm<double, 3>(p, {.groups = 2, .channels = 4}), dy);
+    check("embedding", embedding<double, 3>(p, {.rows = 3, .columns = everyone.size()}), dy);
+  }
+}
+
+/// After a refused call, the adjoint is that of the call before, or is refused on all workers.
+BOOST_AUTO_TEST_CASE(the_adjoint_of_windows_after_a_refused_call_is_that_of_the_call_before_it_or_refused) {
+  const world everyone(test::workers());
+  const auto p = everyone.partition(p3(1, 1, everyone.size()));
+  const auto ones = [](std::size_t batch, std::size_t cells) {
+    return cube(xt::ones<double>({batch, std::size_t{2}, cells}));
+  };
+  const auto check = [&](const char* name, auto layer, const cube& wrong) {
+    const auto y = layer(ones(2, 6));
+    const auto before = layer.adjoint(y);
+    BOOST_TEST(!refused<shape_error>([&] { layer(wrong); }).empty(), name);
+    try {
+      const auto after = layer.adjoint(y);
+      BOOST_TEST((after == before), name);
+    } catch (const shape_error&) {
+    }
+    BOOST_TEST((layer(ones(2, 6)) == y), name);
+    BOOST_TEST((layer.adjoint(y) == before), name);
+  };
+  const bool is_first = everyone.id() == 0;
+  for (const cube& wrong : {ones(2, 0), ones(2, is_first ? 0 : 1)}) {
+    check("max_pooling", max_pooling(p, {.kernel = {5}}), everyone.size() == 1 ? ones(2, 1) : wrong);
+    check("average_pooling", average_pooling(p, {.kernel = {5}}), everyone.size() == 1 ? ones(2, 1) : wrong);
+  }
+  check("upsampling", upsampling(p, {.scale = 2}), ones(2, 0));
+  check("adaptive_max_pooling", adaptive_max_pooling(p, {.size = {2}}), ones(2, 0));
+  if (everyone.size() > 1)
+    for (const bool odd : {false, true}) {
+      const cube wrong = ones(is_first == odd ? 2 : 3, 6);  // blocks of different batches do not fit together
+      check("max_pooling", max_pooling(p, {.kernel = {2}}), wrong);
+      check("upsampling", upsampling(p, {.scale = 2}), wrong);
+      check("dropout", dropout(p, {.probability = 0}), wrong);
+      check("batch_norm", batch_norm<double, 3>(p, {.channels = 2}), wrong);
+      check("group_norm", group_norm<double, 3>(p, {.groups = 2, .channels = 2}), wrong);
+    }
+}
+
 /// On a worker outside of the partition a layer gives a block without elements.
 BOOST_AUTO_TEST_CASE(layers_of_one_worker_leave_the_others_without_elements) {
   const world everyone(test::workers());

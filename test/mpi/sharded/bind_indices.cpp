@@ -194,6 +194,29 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   const auto bound = bind_indices(x, at({0, 3, 3}));
   test::expect_refused<shape_error>([&] { bound.take(at({1, 2})); }, "requires a tensor whose first extents are [4]");
   test::expect_refused<shape_error>([&] { bound.scatter_add(x, x); }, "requires a tensor whose first extents are [3]");
+  // All three calls refuse x of other rows, and both that take updates refuse updates of another number.
+  const auto ones = [&](std::size_t rows, std::size_t columns) {
+    return shard<double>(everyone, m.layout("a", ""), {rows, columns}, [](const auto&) { return 1.; });
+  };
+  const auto of_call = [](const char* call, std::size_t wanted, const shape_list& got) {
+    return text("partita::bound_indices::")
+           << call << ": requires a tensor whose first extents are [" << wanted << "], got extents " << got;
+  };
+  for (const std::size_t columns : {std::size_t{1}, std::size_t{2}})
+    for (const std::size_t rows : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{5}}) {
+      const auto wrong = ones(rows, columns);
+      const auto refuses = [&](const text& words, const auto& call) {
+        BOOST_TEST(test::refused<shape_error>(call) == words.c_str());
+      };
+      refuses(of_call("take(x)", 4, wrong.extents()), [&] { bound.take(wrong); });
+      refuses(of_call("scatter_add(x, updates)", 4, wrong.extents()),
+              [&] { bound.scatter_add(wrong, ones(3, columns)); });
+      refuses(of_call("scatter(x, updates)", 4, wrong.extents()), [&] { bound.scatter(wrong, ones(3, columns)); });
+      if (rows == 3) continue;
+      const text words = of_call("scatter_add(x, updates)", 3, wrong.extents());
+      refuses(words, [&] { bound.scatter_add(ones(4, columns), wrong); });
+      refuses(words, [&] { bound.scatter(ones(4, columns), wrong); });
+    }
   test::expect_refused<partition_error>([&] { bound.take(shard(everyone, other.layout("b", ""), numbers(4, 2, 1))); },
                                         "on the mesh of the indices");
   if (everyone.size() > 1) {

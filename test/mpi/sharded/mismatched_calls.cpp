@@ -6,7 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <partita/partita.hpp>
+#include <partita/sharded/complex.hpp>
 #include <partita/sharded/gather.hpp>
+#include <partita/sharded/select_if.hpp>
 #include <partita/sharded/sort_elements.hpp>
 #include <refused.hpp>
 #include <vector>
@@ -895,6 +897,56 @@ BOOST_AUTO_TEST_CASE(arguments_of_all_workers_beyond_a_limit_are_refused_in_its_
   refuses(of_program + "1; give those", [&] { step(x); });
   refuses(of_program + "3; give those", [&] { step(x, x, x); });
   refuses("partita::trace: argument 1 was traced with extents " + of_rows + ", got " + of_line, [&] { step(x, line); });
+}
+
+/// Operands on two meshes are refused by every function of two tensors, where the meshes have axes of other names, and
+/// where one mesh lies on other workers.
+BOOST_AUTO_TEST_CASE(operands_on_two_meshes_are_refused_by_every_function_of_two_tensors) {
+  const world everyone(test::workers());
+  const calls c{everyone};
+  const std::size_t n = c.n > 1 ? c.n - 1 : 1;
+  const mesh m{axis{"a", n}}, renamed{axis{"b", n}};
+  const auto ones = [&](const sharding& s, const shape_list& extents) {
+    return shard<double>(everyone, s, extents, [](const auto&) { return 1.; });
+  };
+  const auto x = ones(m.layout("a", ""), {2 * n, 2}), i = ones(m.layout("a"), {2 * n});
+  using tensor = sharded_tensor<double>;
+  std::vector<std::array<tensor, 2>> others{
+      {ones(renamed.layout("b", ""), {2 * n, 2}), ones(renamed.layout("b"), {2 * n})}};
+  if (c.n > 1) {
+    const placed_mesh moved(m, workers(1, c.n));
+    others.push_back({reshard(x, moved, x.layout()), reshard(i, moved, i.layout())});
+  }
+  const auto bound = bind_indices(x, i);
+  for (const auto& other : others) {
+    const tensor &y = other[0], &j = other[1];
+    const auto refuses = [&](const char* words, auto call) {
+      test::expect_refused<partition_error>(call, words);
+      agree(c.rows());  // the world still works
+    };
+    const char* const operands = ": requires operands on one mesh of one world";
+    refuses(operands, [&] { add(x, y); });
+    refuses(operands, [&] { matmul(x, transpose(y)); });
+    refuses(operands, [&] { where(x, x, y); });
+    refuses(operands, [&] { concatenate(dimensions<0>, x, y); });
+    refuses(operands, [&] { take(x, j, dimensions<0>); });
+    refuses(operands, [&] { scatter_add(x, i, y, dimensions<0>); });
+    refuses("partita::to_complex(re, im): requires tensors on one mesh of one world", [&] { to_complex(x, y); });
+    refuses("partita::take_along_axis: requires x and indices on one mesh",
+            [&] { take_along_axis(x, y, dimensions<0>); });
+    refuses("partita::gather_nd: requires x and indices on one mesh", [&] { gather_nd<2>(x, y); });
+    refuses("partita::select_if(x, keep): requires tensors on one mesh", [&] { select_if(x, j); });
+    refuses("partita::bind_indices(x, indices): requires x and indices on one mesh", [&] { bind_indices(x, j); });
+    refuses("partita::bound_indices::take(x): requires a tensor on the mesh of the indices", [&] { bound.take(y); });
+    for (const bool is_x_wrong : {false, true}) {
+      const tensor &rows = is_x_wrong ? y : x, &updates = is_x_wrong ? x : y;
+      refuses("partita::bound_indices::scatter_add(x, updates): requires a tensor on the mesh of the indices",
+              [&] { bound.scatter_add(rows, updates); });
+      refuses("partita::bound_indices::scatter", [&] { bound.scatter(rows, updates); });
+    }
+    refuses("partita::global_norm: requires gradients on one mesh of one world",
+            [&] { global_norm(std::tuple(x, y)); });
+  }
 }
 
 /// An array that is sharded has the extents that are said: it is refused on all workers if only one of them sees it.

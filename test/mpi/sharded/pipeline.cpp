@@ -190,6 +190,34 @@ BOOST_AUTO_TEST_CASE(a_pipeline_has_the_gradients_of_the_whole_network) {
   check<4>({everyone, 4, 4, 16}, {.rows = 16, .micro_batches = 8, .times = {{1, 2, 1, 3}, {2, 4, 2, 6}, {}, 0.5}});
 }
 
+/// Copies of the loss and of the gradients of a step that a program keeps do not change with the next step, and a
+/// program that changes its copies does not change the results of the pipeline.
+BOOST_AUTO_TEST_CASE(copies_of_the_results_of_a_step_are_not_changed_by_the_next_step) {
+  const world everyone(test::workers());
+  const network net{everyone, 2, 2, 8};
+  pipeline<double> step(everyone, net.list(), {.rows = 8, .micro_batches = 4});
+  const auto x = net.on_stage(0, 1, {net.rows, width}), t = net.on_stage(1, 2, {net.rows, width});
+  const auto values_of = [&](const sharded_tensor<double>& loss, const pipeline<double>::parameters& gradients) {
+    std::vector<double> all = everywhere(everyone, loss);
+    for (const auto& of_stage : gradients)
+      for (const auto& one : of_stage)
+        for (const double value : everywhere(everyone, one)) all.push_back(value);
+    return all;
+  };
+  std::vector<std::pair<sharded_tensor<double>, pipeline<double>::parameters>> kept;
+  std::vector<std::vector<double>> values;
+  for (const std::size_t salt : {0U, 31U, 7U}) {
+    const auto loss = step(x, t, net.parameters(salt));
+    kept.emplace_back(loss, step.gradients());
+    values.push_back(values_of(loss, step.gradients()));
+  }
+  for (std::size_t k = 0; k < kept.size(); ++k) BOOST_TEST((values_of(kept[k].first, kept[k].second) == values[k]));
+  BOOST_TEST((values[0] != values[1] && values[1] != values[2]));
+  for (auto& of_stage : kept.back().second)
+    for (auto& one : of_stage) std::fill_n(one.data(), one.size(), -1.);
+  BOOST_TEST((values_of(kept.back().first, step.gradients()) == values.back()));
+}
+
 BOOST_AUTO_TEST_CASE(stages_on_the_same_workers_are_one_group_whatever_their_meshes) {
   world everyone(test::workers());
   const network net{everyone, 2, 1, 8, true, false, true};

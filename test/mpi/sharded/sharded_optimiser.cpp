@@ -300,6 +300,29 @@ BOOST_AUTO_TEST_CASE(a_state_is_restored_in_its_own_layout_alone) {
   }
 }
 
+/// A state on a mesh of other axes, or of other workers, has blocks for other workers.
+BOOST_AUTO_TEST_CASE(a_state_is_restored_on_its_own_mesh_alone) {
+  world everyone(test::workers());
+  const std::size_t n = everyone.size(), less = n > 1 ? n - 1 : 1;
+  const mesh m{axis{"a", less}}, renamed{axis{"b", less}};
+  auto w = integers(everyone, m.layout("a", ""), {12, 3}, 1);
+  sharded_adam<double> optimiser({w}, {});
+  const auto own = integers(everyone, m.layout("a", ""), {12, 3}, 2);
+  std::vector<sharded_tensor<double>> others{integers(everyone, renamed.layout("b", ""), {12, 3}, 2)};
+  if (n > 1) {
+    others.push_back(reshard(own, placed_mesh(m, workers(1, n)), m.layout("a", "")));
+    const mesh larger{axis{"a", n}};
+    others.push_back(integers(everyone, larger.layout("a", ""), {12, 3}, 2));
+  }
+  for (const auto& other : others)
+    for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
+      test::expect_refused<partition_error>([&] { optimiser.restore(0, s, other); },
+                                            "restore: requires a tensor on the mesh of the state");
+      optimiser.restore(0, s, own);
+      BOOST_TEST(optimiser.state(0, s).state()->on == w.state()->on);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(wrong_gradients_are_refused_on_all_workers) {
   world everyone(test::workers());
   const mesh m{axis{"a", everyone.size()}};

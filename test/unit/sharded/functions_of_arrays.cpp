@@ -5,6 +5,7 @@
 #include <partita/sharded/cast.hpp>
 #include <partita/sharded/clip.hpp>
 #include <partita/sharded/compare.hpp>
+#include <partita/sharded/complex.hpp>
 #include <partita/sharded/convolve.hpp>
 #include <partita/sharded/drop.hpp>
 #include <partita/sharded/pool.hpp>
@@ -17,6 +18,7 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -134,6 +136,24 @@ BOOST_AUTO_TEST_CASE(a_cast_converts_each_element_and_is_refused_where_a_gradien
                (void)cast<float>(stop_gradient(a));
                return sum(a);
              }).empty());
+}
+
+BOOST_AUTO_TEST_CASE(parts_of_complex_elements_have_equal_extents) {
+  using matrix = xt::xtensor<double, 2>;
+  const std::vector<std::array<std::size_t, 2>> shapes{{2, 3}, {3, 2}, {1, 3}, {2, 1}, {1, 1}, {0, 3}, {2, 0}, {0, 0}};
+  for (const auto& a : shapes)
+    for (const auto& b : shapes) {
+      const matrix re = xt::full_like(matrix(a), 2.), im = xt::full_like(matrix(b), 3.);
+      if (a == b) {
+        const xt::xtensor<std::complex<double>, 2> z = to_complex(re, im);
+        BOOST_TEST((z.shape() == re.shape()));
+        for (const auto& element : z) BOOST_TEST(element == std::complex<double>(2, 3));
+      } else {
+        const text words = text("partita::to_complex(re, im): requires tensors of equal extents, got ")
+                           << a << " and " << b << "; reshape one of them";
+        BOOST_TEST(test::refused<shape_error>([&] { (void)to_complex(re, im); }) == words.c_str());
+      }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(tuples_of_tensors_are_added_in_pairs) {

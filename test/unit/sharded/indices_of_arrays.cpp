@@ -6,6 +6,7 @@
 #include <partita/sharded/operations.hpp>
 #include <partita/sharded/scatter.hpp>
 #include <partita/sharded/select_if.hpp>
+#include <partita/sharded/sort_along.hpp>
 #include <partita/sharded/tensor_functions.hpp>
 
 #include <algorithm>
@@ -222,6 +223,20 @@ BOOST_AUTO_TEST_CASE(a_dimension_has_at_most_as_many_indices_as_elements_represe
                           "[129] and dimension 0") != std::string::npos);
   const auto least = refused([] { (void)argmin(bytes(xt::ones<std::int8_t>({129})), dimensions<0>); });
   BOOST_TEST(least.find("partita::argmin: ") != std::string::npos);
+  const auto expect_limit = [&](const char* function, const auto& call) {
+    for (const std::size_t extent : {std::size_t{127}, std::size_t{128}, std::size_t{129}}) {
+      const bytes x = xt::ones<std::int8_t>({extent});
+      const text words = extent <= 128 ? text()
+                                       : text("partita::")
+                                             << function << ": requires indices that the elements of x represent, up "
+                                             << "to 127, got extents [129] and dimension 0; cast x to double";
+      BOOST_TEST(refused([&] { (void)call(x); }) == words.c_str(), function << " of " << extent);
+    }
+  };
+  expect_limit("argmax", [](const bytes& x) { return argmax(x, dimensions<0>); });
+  expect_limit("argmin", [](const bytes& x) { return argmin(x, dimensions<0>); });
+  expect_limit("argsort", [](const bytes& x) { return argsort(x, dimensions<0>); });
+  expect_limit("top_k", [](const bytes& x) { return top_k(x, 1, dimensions<0>); });
   const auto fits = [](auto element, std::size_t extent) {
     using T = decltype(element);
     try {
