@@ -73,7 +73,7 @@ class composition {
                                      else return self.template backward<last - 1>(x);
                                    });
   }
-  /// Returns a tuple of the operators' plans, in the order of the operators. Requires operators whose plan() takes no
+  /// Returns a tuple of the operators' plans, in the order of the operators. Requires operators whose plan() needs no
   /// argument [compile time].
   auto plan() const
     requires(detail::has_plan<Operators> && ...)

@@ -95,7 +95,7 @@ class operator_sum {
       return add_pending_results(std::move(first), detail::start_adjoint_step(b_, std::forward<Y>(dy)));
     }
   }
-  /// Returns the pair of the plans of both operators. Requires operators whose plan() takes no argument [compile time].
+  /// Returns the pair of the plans of both operators. Requires operators whose plan() needs no argument [compile time].
   auto plan() const
     requires(detail::has_plan<A> && detail::has_plan<B>)
   {

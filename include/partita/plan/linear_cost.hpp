@@ -25,8 +25,9 @@ struct linear_cost {
   std::size_t sent_bytes = 0;  ///< bytes of messages between nodes; on one node blocks are read and written in place
   std::size_t received_bytes = 0;  ///< bytes of messages from other nodes
   std::size_t messages = 0;        ///< the number of messages that are sent or received
-  std::size_t peak_bytes = 0;  ///< bytes of weights, bias, their gradients, and activations at their peak on one node
-  std::size_t staging = 0;     ///< bytes of the buffer for blocks of other workers that the worker adds up
+  /// the worker's weights, bias, their gradients and activations at their peak, in bytes, if there is only one node
+  std::size_t peak_bytes = 0;
+  std::size_t staging = 0;  ///< bytes of the buffer for blocks of other workers that the worker adds up
 
   friend constexpr bool operator==(const linear_cost&, const linear_cost&) = default;
 };
@@ -99,8 +100,8 @@ constexpr linear_cost predict(linear_algorithm algorithm, const linear_problem& 
   return predict(algorithm, problem, shape, index<2>{});
 }
 
-/// The speed of a machine, to compare arithmetic with communication. The default values are typical orders of magnitude
-/// of one core and of a network.
+/// The speed of a machine, to compare arithmetic with communication. The default speeds are typical orders of magnitude
+/// of one core and of a network; the default memory is unlimited.
 struct linear_machine {
   double flops_per_second = 1e11, bytes_per_second = 5e9, seconds_per_message = 2e-6;  ///< of one worker
   std::size_t memory = ~std::size_t{0};  ///< the memory of each worker for the layer, in bytes

@@ -61,8 +61,8 @@ struct search_answer_of {
 };
 using search_answer = search_answer_of<graph>;  ///< the usual type of the result of a search
 
-/// Finds the shardings of a program's inputs and parameters that minimise the estimated time of a step, forward and
-/// (with parameters) backward, within a memory limit. Annotations that the program already has are kept.
+/// Searches for the shardings of a program's inputs and parameters with which a step, forward and (with parameters)
+/// backward, has the smallest estimated time within a memory limit. Annotations that the program already has are kept.
 /// Shapes:   those of the program; `dynamic` extents are not sharded.
 /// Requires: at least one candidate that fits into `memory` bytes of each worker [partition_error].
 /// Cost:     at most `options.most` candidates, each in about 5 µs for each operation; the result is the optimum if the

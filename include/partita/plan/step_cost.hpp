@@ -54,12 +54,13 @@ struct step_event {
   what kind = what::compute;       ///< the kind of the event
   bool backward = false;           ///< whether the event is in the backward pass
   std::uint32_t operation = none;  ///< `none` for the update of a parameter
-  std::uint32_t of = 0;            ///< the value that is made, updated or moved, or whose cotangent is
-  bool is_cotangent = false;       ///< whether the moved tensor is the cotangent of the value `of`
-  sharding from{}, to{};           ///< the shardings before and after a move
-  std::size_t bytes = 0;           ///< bytes that a worker receives in a move
-  double seconds = 0;              ///< the estimated or measured duration
-  std::size_t bytes_held = 0;      ///< bytes that a worker holds during the event
+  /// the first result of an operation that computes; else the value that is updated or moved, or whose cotangent is
+  std::uint32_t of = 0;
+  bool is_cotangent = false;   ///< whether the moved tensor is the cotangent of the value `of`
+  sharding from{}, to{};       ///< the shardings before and after a move
+  std::size_t bytes = 0;       ///< bytes that a worker receives in a move
+  double seconds = 0;          ///< the estimated or measured duration
+  std::size_t bytes_held = 0;  ///< bytes that a worker holds during the event
 };
 
 constexpr const char* name_of(step_event::what done) {

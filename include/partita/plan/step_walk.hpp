@@ -88,7 +88,8 @@ class step_walk {
     if (held_bytes_ > cost_.peak) cost_.peak = held_bytes_;
   }
   void release_memory(std::size_t bytes) { held_bytes_ -= bytes; }  ///< Counts bytes that become free.
-  /// Adds the time and the event of a computation or an update; `of` is the value that is made or updated.
+  /// Adds the time and the event of a computation or an update; `of` is the first result of the
+  /// operation (in both passes), or the updated parameter.
   void add_event(step_event::what done, bool backward, std::uint32_t o, std::uint32_t of, double seconds) {
     cost_.computing_seconds += seconds;
     note_event_({done, backward, o, of, false, {}, {}, 0, seconds, held_bytes_});

@@ -1,4 +1,4 @@
-// The rule of repartition: which partitions and blocks fit together.
+// The rule of repartition: both partitions and the tensor have the same rank.
 #pragma once
 
 #include <array>

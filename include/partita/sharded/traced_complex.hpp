@@ -248,6 +248,7 @@ struct tensors_of_program<real_and_complex<R>> {
     if (result.is_complex()) detail::ensure_unique_memory(steps, result.complex, number);
     else detail::ensure_unique_memory(steps, result.real, number);
   }
+  /// Runs a program with real and complex values. An error if its result is complex and Result real, or the reverse.
   template <class Result>
   static sharded_tensor<Result> run(const traced_function& program, const std::vector<tensor>& arguments) {
     const tensor y = mixed_program_access::run(program, arguments);

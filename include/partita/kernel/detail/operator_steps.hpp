@@ -40,7 +40,7 @@ auto start_adjoint_step(const K& k, Y&& dy) {
   else return finished_step<decltype(k.adjoint(dy))>{k.adjoint(dy)};
 }
 
-/// An operator K that has one plan for blocks of all shapes: `k.plan()` takes no arguments.
+/// An operator K whose plan() can be called without arguments.
 template <class K>
 concept has_plan = requires(const K& k) { k.plan(); };
 

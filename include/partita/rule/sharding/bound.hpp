@@ -37,7 +37,8 @@ template <class = void>
                     << rank << ", but there are " << shape.size() << " in " << tensor_text{r, t, shape}
                     << "; write \"...\" for those in front");
 }
-/// Throws the error for dimension d of tensor t, whose extent is not the product of its factors.
+/// Throws the error for dimension d of tensor t: its extent is not the product of its factors, or the sizes of several
+/// of its factors are unknown.
 template <class = void>
 [[noreturn]] constexpr void throw_split_error(const rule& r, std::size_t t, const shape_list& shape, std::size_t d) {
   throw shape_error(text("partita::propagate: requires factors whose product is the extent, one of them unknown at "
