@@ -62,8 +62,8 @@ class repartition
                 "dimension of the partitions; cut::balanced(n, 1) leaves one whole");
 
  public:
-  /// Requires: decompositions with as many blocks as the partition has workers along each dimension [partition_error];
-  ///           two given decompositions must be of the same tensor [shape_error].
+  /// Requires: partitions of one world; in source_cuts(...) as many blocks as p_x has workers along each dimension, in
+  ///           result_cuts(...) as many as p_y has [partition_error]; if both are given, of one tensor [shape_error].
   repartition(const partition<Src>& p_x, const partition<Dst>& p_y, Policies... policies)
       : base({"partita::repartition(p_x, p_y)", detail::erase_extents<rank>(p_x), detail::erase_extents<rank>(p_y),
               policies...}) {

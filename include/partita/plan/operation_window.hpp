@@ -44,8 +44,8 @@ constexpr rule with_shardable_dimensions(rule r, tensor_set of, std::uint32_t di
 
 /// The communication that an operation of a program performs itself if dimensions along which it computes are sharded.
 struct operation_window {
-  tensor_set of = 0;             ///< the tensors whose dimensions are sharded together, operands first
-  std::uint32_t dimensions = 0;  ///< the dimensions that are sharded together, as bits
+  tensor_set of = 0;             ///< the tensors of which `dimensions` may be sharded, operands first
+  std::uint32_t dimensions = 0;  ///< those that may be sharded, each by the same axes in all tensors `of`; as bits
 
   operation_window(tensor_set tensors, std::uint32_t along) : of(tensors), dimensions(along) {}  ///< along: as bits
   virtual ~operation_window() = default;

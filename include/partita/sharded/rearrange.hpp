@@ -81,7 +81,7 @@ auto triu(const X& x, std::ptrdiff_t diagonal = 0) {  ///< x[i, j] where j - i >
 /// Removes dimensions of extent 1: `squeeze(x, dimensions<1>)`. `unsqueeze(x, dimensions<1>)` adds a dimension of
 /// extent 1, as dimension 1 of the result.
 /// Shapes:   the dimensions that are removed have extent 1 [shape_error].
-/// Cost:     no copy; no communication, unless a removed dimension is sharded.
+/// Cost:     no copy, except of plain arrays; no communication, unless a removed dimension is sharded.
 /// Adjoint:  squeeze and unsqueeze are adjoint to each other.
 template <class X, std::size_t... D>  // xtensor's squeeze for plain arrays is less constrained
   requires detail::any_tensor<X>

@@ -75,7 +75,8 @@ class posix_file {
   /// Reserves space for this number of bytes, so that a full disk is detected before any byte is written. If the file
   /// system cannot reserve, only the size is set (posix_fallocate would write every page instead).
   PARTITA_DECL int reserve(std::size_t bytes) const;
-  /// Checks that the disk has space for `bytes` bytes, then sets the size back to `before`. Returns 0 or an errno.
+  /// Checks that the disk has space for a file of `bytes` bytes, if the file system can reserve space, then sets the
+  /// size of the file back to `before`. Returns 0 or an errno.
   PARTITA_DECL int try_to_reserve(std::size_t before, std::size_t bytes) const;
   /// Returns EFBIG if this process may not write a file of this number of bytes (ulimit -f), else 0.
   PARTITA_DECL static int file_size_error(std::size_t bytes);

@@ -39,7 +39,7 @@ void radix_sort(Element* const all, std::size_t size, const Key& key) {
   const auto width = static_cast<std::size_t>(std::bit_width(most - least));
   const std::size_t rest = width > sorted_bits ? width - sorted_bits : 0;
   const auto first_bits = [&](const Element& e) { return static_cast<std::uint32_t>((key(e) - least) >> rest); };
-  // 1. Count how often each digit of the keys has each value.
+  // 1. Count how often each of the four digits of first_bits() has each value.
   std::array<std::array<std::size_t, values>, digits> count{};
   for (std::size_t j = 0; j < size; ++j) {
     std::uint32_t k = first_bits(all[j]);

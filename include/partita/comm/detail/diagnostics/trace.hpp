@@ -45,7 +45,8 @@ class [[gnu::visibility("default")]] trace {
   PARTITA_DECL static void end_wait(std::chrono::nanoseconds added_to_call);
 
   static constexpr std::uint32_t no_program = ~std::uint32_t{0};  ///< the index where no program is recorded
-  /// Records a bound program, for the class program_trace, and returns the index of the program.
+  /// Records a bound program, for the class program_trace, and returns the index of the program; if the current call is
+  /// not recorded, records nothing and returns no_program.
   PARTITA_DECL static std::uint32_t add_program(const timetable& estimated_times, std::vector<std::uint32_t> lanes,
                                                 std::size_t forward);
   /// Records the measured times of one run of the forward or the backward pass of a program.

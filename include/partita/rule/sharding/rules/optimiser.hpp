@@ -8,9 +8,9 @@ namespace partita {
 namespace detail {
 
 /// The rule of update: the parameter, then operands in any order. Operands of the parameter's shape are sharded like
-/// the parameter, all other operands (rates, powers) are replicated. `with.count` results have the parameter's shape;
-/// the results after these are replicated, and `with.sizes` lists the number of dimensions of each of them. Gradients
-/// must not be partial.
+/// the parameter, all other operands (rates, powers) are replicated. `with.count` results (one if 0) have the
+/// parameter's shape; the results after these are replicated, and `with.sizes` lists the number of dimensions of each
+/// of them. Gradients must not be partial.
 constexpr rule update_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 2, most_operands, "update");
   const shape_list& x = shapes[0];
