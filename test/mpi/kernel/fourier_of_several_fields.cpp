@@ -350,6 +350,34 @@ BOOST_AUTO_TEST_CASE(several_fields_take_the_messages_of_one) {
 }
 // [/counts]
 
+/// A call counts the bytes of all its moves, whether they are sent in messages or pass through shared memory.
+BOOST_AUTO_TEST_CASE(the_bytes_of_a_call_are_those_of_all_its_moves) {
+  const auto total = [](std::size_t mine) {
+    return boost::mpi::all_reduce(test::workers(), mine, std::plus<std::size_t>());
+  };
+  for (const char* const way : {"0", "1"}) {
+    const test::pretended shared("PARTITA_SHARED", way), nodes("PARTITA_NODES", "1");
+    const world everyone(test::workers());
+    for (const auto& [name, p_x, p_y] : some_layouts(everyone)) {
+      const auto f = fourier_transform<0, 1, 2>(p_x, p_y);
+      const extents<8, 6, 7> points;
+      const auto x = block_from<number>(p_x, points, [](auto... i) { return element<number>({i...}, 1); });
+      const std::size_t bytes = total(f.plan(points).bytes_sent(sizeof(double)));
+      const auto y = f(x);
+      const auto counted = [&, &name = name](std::size_t fields) {
+        const kernel_counts one = f.counts();
+        BOOST_TEST(total(one.bytes_by_message + one.bytes_shared) == fields * bytes, name);
+        BOOST_TEST((way[0] == '0' ? one.bytes_shared : one.bytes_by_message) == 0U, name);
+      };
+      for (int call = 0; call < 2; ++call) {
+        (void)f.adjoint(y), counted(1);
+        (void)f(x, x), counted(2);
+        (void)f(x), counted(1);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(wrong_fields_are_one_error_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t me = everyone.id(), size = everyone.size();
