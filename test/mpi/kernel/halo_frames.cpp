@@ -415,6 +415,15 @@ BOOST_AUTO_TEST_CASE(several_fields_have_the_sums_and_the_ghosts_of_each_of_them
     if (me + 1 == n) swapped(x, x);
     else both(x, x);
   });
+  // one field alone is exchanged otherwise on the last worker
+  const halo_exchange other_exchange(p, {{2}, {1}}, boundary::replicate);
+  const halo_exchanges fresh(first, second);  // a kernel that was called differs from new ones anyway
+  const halo_exchanges other_first(other_exchange, second), other_second(first, other_exchange);
+  for (const auto* const other : {&other_first, &other_second}) {
+    test::expect_refused<disagreement_error>([&] { (me + 1 == n ? *other : fresh)(x, x); });
+    test::expect_refused<disagreement_error>(
+        [&] { (void)(me + 1 == n ? *other : fresh).frames<double>(right, right); });
+  }
 }
 
 BOOST_AUTO_TEST_CASE(constants_are_numbers_of_the_type_of_the_elements) {
