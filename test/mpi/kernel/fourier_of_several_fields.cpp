@@ -422,6 +422,31 @@ BOOST_AUTO_TEST_CASE(wrong_fields_are_one_error_on_all_workers) {
   }
 }
 
+/// One worker gives another option, kind or partition of the result than all others.
+BOOST_AUTO_TEST_CASE(a_transform_made_otherwise_on_one_worker_is_refused_on_all, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t size = everyone.size();
+  const bool odd = everyone.id() + 1 == size;
+  const auto p = everyone.partition(extents<dynamic, 1>(size)), same_p = everyone.partition(extents<dynamic, 1>(size));
+  const xt::xtensor<number, 2> x(std::array<std::size_t, 2>{2, 3}, number(1));
+  const xt::xtensor<double, 2> real(std::array<std::size_t, 2>{2, 3}, 1.0);
+  const auto differ = [&](const auto& mine, const auto& theirs, const auto& field) {
+    test::expect_refused<disagreement_error>([&] { (odd ? mine : theirs)(field); });
+    test::expect_refused<disagreement_error>([&] { (odd ? mine : theirs)(field, field); });
+  };
+  const auto made = [&](const fourier_options& options) { return fourier_transform<1>(p, p, options); };
+  differ(made({.norm = fourier_norm::ortho}), made({}), x);
+  differ(made({.norm = fourier_norm::forward}), made({}), x);
+  differ(made({.norm = fourier_norm::forward}), made({.norm = fourier_norm::ortho}), x);
+  differ(made({.inverse = true}), made({}), x);
+  const auto to_real = [&](std::size_t n) { return fourier_transform<1>(p, p, complex_to_real, {.real_extent = n}); };
+  differ(to_real(4), to_real(5), x);
+  const auto waves = [&](real_transform kind) { return fourier_transform<1>(p, p, real_to_real(kind)); };
+  differ(waves(real_transform::dct_2), waves(real_transform::dct_3), real);
+  differ(waves(real_transform::dct_2), waves(real_transform::dst_2), real);
+  BOOST_TEST(same(fourier_transform<1>(p, same_p)(x), made({})(x)));  // equal arguments are no difference
+}
+
 /// The adjoint gives each worker the block that it had in x. Once the plan of an x in unbalanced blocks is evicted by
 /// newer ones, the adjoint is refused.
 BOOST_AUTO_TEST_CASE(the_adjoint_of_an_unbalanced_x_whose_plan_was_evicted_is_refused) {
