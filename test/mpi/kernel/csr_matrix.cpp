@@ -251,6 +251,33 @@ BOOST_AUTO_TEST_CASE(wrong_calls_are_errors_on_all_workers) {
   });
 }
 
+/// One of the extents of x, of its ghosts and of dy is one too large or one too small on the last worker.
+BOOST_AUTO_TEST_CASE(the_gradient_of_the_values_requires_the_rows_and_as_many_vectors_of_all_its_blocks) {
+  const world everyone(test::workers());
+  const std::size_t P = everyone.size(), me = everyone.id(), ghosts = me == 0 ? 0 : 1;
+  const interval mine{2 * me, 2 * me + 2};
+  const csr_matrix<double> a(everyone, mine, mine, {{2 * me, 0, 1.0}});
+  const auto ones = [](std::size_t rows, std::size_t vectors) {
+    return xt::xtensor<double, 2>(std::array<std::size_t, 2>{rows, vectors}, 1.0);
+  };
+  for (std::size_t k = 0; k < 6; ++k)
+    for (const bool larger : {true, false}) {
+      std::array<std::size_t, 6> n{2, ghosts, 2, 2, 2, 2};  // the rows of x, ghosts and dy; then their vectors
+      if (k == 1 && !larger && P == 1) continue;            // there are no ghosts
+      if (me + 1 == P) n[k] += larger ? 1 : std::size_t(-1);
+      const auto x = ones(n[0], n[3]), of_others = ones(n[1], n[4]), dy = ones(n[2], n[5]);
+      BOOST_TEST_CONTEXT("extent " << k << (larger ? " is too large" : " is too small")) {
+        test::expect_refused<shape_error>([&] { a.values_adjoint(x, of_others, dy); },
+                                          "ghosts are those that product_and_ghosts(x) returns");
+        if (k % 3 != 1 && k != 3)
+          test::expect_refused<shape_error>([&] { a.values_adjoint(x, dy); }, "and as many vectors, got [");
+        if (k == 2 || (k == 5 && P > 1)) test::expect_refused<error>([&] { a.adjoint(dy); });
+        if (k == 0 || (k == 3 && P > 1)) test::expect_refused<error>([&] { a(x); });
+      }
+    }
+  BOOST_TEST((a.values_adjoint(ones(2, 3), ones(ghosts, 3), ones(2, 3)) == xt::xtensor<double, 1>{3.0}));
+}
+
 BOOST_AUTO_TEST_CASE(a_sum_of_matrices_with_other_rows_on_one_worker_is_refused_on_all, *test::at_least(2)) {
   const world everyone(test::workers());
   const std::size_t P = everyone.size(), me = everyone.id();

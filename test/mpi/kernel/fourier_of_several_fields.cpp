@@ -350,6 +350,34 @@ BOOST_AUTO_TEST_CASE(several_fields_take_the_messages_of_one) {
 }
 // [/counts]
 
+/// A call counts the bytes of all its moves, whether they are sent in messages or pass through shared memory.
+BOOST_AUTO_TEST_CASE(the_bytes_of_a_call_are_those_of_all_its_moves) {
+  const auto total = [](std::size_t mine) {
+    return boost::mpi::all_reduce(test::workers(), mine, std::plus<std::size_t>());
+  };
+  for (const char* const way : {"0", "1"}) {
+    const test::pretended shared("PARTITA_SHARED", way), nodes("PARTITA_NODES", "1");
+    const world everyone(test::workers());
+    for (const auto& [name, p_x, p_y] : some_layouts(everyone)) {
+      const auto f = fourier_transform<0, 1, 2>(p_x, p_y);
+      const extents<8, 6, 7> points;
+      const auto x = block_from<number>(p_x, points, [](auto... i) { return element<number>({i...}, 1); });
+      const std::size_t bytes = total(f.plan(points).bytes_sent(sizeof(double)));
+      const auto y = f(x);
+      const auto counted = [&, &name = name](std::size_t fields) {
+        const kernel_counts one = f.counts();
+        BOOST_TEST(total(one.bytes_by_message + one.bytes_shared) == fields * bytes, name);
+        BOOST_TEST((way[0] == '0' ? one.bytes_shared : one.bytes_by_message) == 0U, name);
+      };
+      for (int call = 0; call < 2; ++call) {
+        (void)f.adjoint(y), counted(1);
+        (void)f(x, x), counted(2);
+        (void)f(x), counted(1);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(wrong_fields_are_one_error_on_all_workers) {
   const world everyone(test::workers());
   const std::size_t me = everyone.id(), size = everyone.size();
@@ -392,6 +420,31 @@ BOOST_AUTO_TEST_CASE(wrong_fields_are_one_error_on_all_workers) {
     const auto [a, b] = f(x, x);  // what follows works
     BOOST_TEST((same(a, f(x)) && same(b, a)));
   }
+}
+
+/// One worker gives another option, kind or partition of the result than all others.
+BOOST_AUTO_TEST_CASE(a_transform_made_otherwise_on_one_worker_is_refused_on_all, *test::at_least(2)) {
+  const world everyone(test::workers());
+  const std::size_t size = everyone.size();
+  const bool odd = everyone.id() + 1 == size;
+  const auto p = everyone.partition(extents<dynamic, 1>(size)), same_p = everyone.partition(extents<dynamic, 1>(size));
+  const xt::xtensor<number, 2> x(std::array<std::size_t, 2>{2, 3}, number(1));
+  const xt::xtensor<double, 2> real(std::array<std::size_t, 2>{2, 3}, 1.0);
+  const auto differ = [&](const auto& mine, const auto& theirs, const auto& field) {
+    test::expect_refused<disagreement_error>([&] { (odd ? mine : theirs)(field); });
+    test::expect_refused<disagreement_error>([&] { (odd ? mine : theirs)(field, field); });
+  };
+  const auto made = [&](const fourier_options& options) { return fourier_transform<1>(p, p, options); };
+  differ(made({.norm = fourier_norm::ortho}), made({}), x);
+  differ(made({.norm = fourier_norm::forward}), made({}), x);
+  differ(made({.norm = fourier_norm::forward}), made({.norm = fourier_norm::ortho}), x);
+  differ(made({.inverse = true}), made({}), x);
+  const auto to_real = [&](std::size_t n) { return fourier_transform<1>(p, p, complex_to_real, {.real_extent = n}); };
+  differ(to_real(4), to_real(5), x);
+  const auto waves = [&](real_transform kind) { return fourier_transform<1>(p, p, real_to_real(kind)); };
+  differ(waves(real_transform::dct_2), waves(real_transform::dct_3), real);
+  differ(waves(real_transform::dct_2), waves(real_transform::dst_2), real);
+  BOOST_TEST(same(fourier_transform<1>(p, same_p)(x), made({})(x)));  // equal arguments are no difference
 }
 
 /// The adjoint gives each worker the block that it had in x. Once the plan of an x in unbalanced blocks is evicted by

@@ -11,6 +11,7 @@
 #include <partita/kernel/block_from.hpp>
 #include <partita/kernel/halo_exchange.hpp>
 #include <partita/kernel/halo_exchanges.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -415,6 +416,48 @@ BOOST_AUTO_TEST_CASE(several_fields_have_the_sums_and_the_ghosts_of_each_of_them
     if (me + 1 == n) swapped(x, x);
     else both(x, x);
   });
+  // one field alone is exchanged otherwise on the last worker
+  const halo_exchange other_exchange(p, {{2}, {1}}, boundary::replicate);
+  const halo_exchanges fresh(first, second);  // a kernel that was called differs from new ones anyway
+  const halo_exchanges other_first(other_exchange, second), other_second(first, other_exchange);
+  for (const auto* const other : {&other_first, &other_second}) {
+    test::expect_refused<disagreement_error>([&] { (me + 1 == n ? *other : fresh)(x, x); });
+    test::expect_refused<disagreement_error>(
+        [&] { (void)(me + 1 == n ? *other : fresh).frames<double>(right, right); });
+  }
+}
+
+/// The ghosts of a worker whose boundary function throws arrive before the exception leaves the call: memory that was
+/// freed is not written later.
+BOOST_AUTO_TEST_CASE(an_exception_of_a_boundary_function_leaves_no_exchange_behind, *test::at_least(2)) {
+  for (const char* const way : {"0", "1"}) {
+    const test::pretended shared("PARTITA_SHARED", way);
+    const world everyone(test::workers());
+    const std::size_t n = everyone.size(), me = everyone.id(), width = 20000;
+    const auto p = everyone.partition(extents(n));
+    const bool throws = me == 0;
+    bool now = false;
+    const auto beyond = [&](const std::array<std::ptrdiff_t, 1>& i) -> double {
+      if (now && throws) throw std::out_of_range("no value");
+      return static_cast<double>(i[0]);
+    };
+    const halo_exchange h(p, {{width}, {width}}, boundary::function, beyond);
+    const auto x = block_from(p, extents(n * width), [](std::size_t i) { return static_cast<double>(i); });
+    const xt::xtensor<double, 1> wanted =
+        xt::arange<double>(3.0 * double(width)) + (static_cast<double>(me) - 1) * static_cast<double>(width);
+    BOOST_TEST((h(x) == wanted));
+    for (int call = 0; call < 3; ++call) {
+      now = true;
+      if (throws) BOOST_CHECK_THROW(h(x), std::out_of_range);
+      else BOOST_TEST((h(x) == wanted));
+      now = false;
+      std::vector<pooled_tensor<double, 1>> later;  // in the memory of the result that was not given
+      for (std::size_t k = 0; k < 3; ++k)
+        later.push_back(make_pooled<double, 1>(*h.memory(), std::array<std::size_t, 1>{3 * width})), later[k].fill(-7);
+      BOOST_TEST((h(x) == wanted));
+      for (const auto& one : later) BOOST_TEST((xt::amin(one)() == -7 && xt::amax(one)() == -7));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(constants_are_numbers_of_the_type_of_the_elements) {

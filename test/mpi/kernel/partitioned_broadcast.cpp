@@ -157,6 +157,14 @@ BOOST_AUTO_TEST_CASE(an_error_names_the_block_that_is_required_and_the_block_tha
     const auto x = block(1, 5);
     test::expect_refused<disagreement_error>([&] { odd ? spread(x) : turned(x); });
     test::expect_refused<disagreement_error>([&] { odd ? spread.adjoint(block(3, 5)) : spread(x); });
+    // so are calls that move nothing
+    const auto still = [&](std::size_t columns) {
+      return partitioned_broadcast(on(p, extents(3 * n, one)), on(p, extents(3 * n, columns)),
+                                   broadcast_dimensions_list{0, 1});
+    };
+    const auto to_five = still(5), to_six = still(6);
+    test::expect_refused<disagreement_error>([&] { odd ? to_five(block(3, 1)) : to_six(block(3, 1)); });
+    test::expect_refused<disagreement_error>([&] { odd ? to_five.adjoint(block(3, 5)) : to_five(block(3, 1)); });
     const auto but_one = everyone.partition(extents(n - 1, one), workers(0, n - 1));
     const partitioned_broadcast fewer(on(few, extents(1, 5)), on(but_one, extents(3 * n - 3, 5)),
                                       broadcast_dimensions_list{0, 1});

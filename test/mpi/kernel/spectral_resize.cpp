@@ -146,6 +146,34 @@ BOOST_AUTO_TEST_CASE(a_wrong_block_is_an_error_on_all_workers) {
       "requires the balanced block of a spectrum of");
   test::expect_refused<shape_error>([&] { spectral_resize(p, p, extents(4, 0), extents(6, 6)); },
                                     "requires at least one point along dimension 1");
+  // a block with a wrong extent on the last worker, in both directions, also when the plan is known
+  const std::size_t n = everyone.size(), me = everyone.id();
+  const spectral_resize longer(p, p, extents(2 * n, std::size_t{4}), extents(3 * n, std::size_t{6}));
+  const auto block = [](std::size_t rows, std::size_t columns) {
+    return xt::xtensor<complex, 2>(xt::ones<complex>({rows, columns}));
+  };
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& [a, b] : {std::array<std::size_t, 2>{0, 1}, {1, 0}, {2, 1}, {1, 2}}) {
+      const auto wrong = [&, a = a, b = b](std::size_t rows, std::size_t columns) {
+        return me + 1 == n ? block(rows + a - 1, columns + b - 1) : block(rows, columns);
+      };
+      auto x = block(2, 4), y = block(3, 6);
+      const auto of_x = wrong(2, 4), of_y = wrong(3, 6);
+      text why_x, why_y;
+      why_x << "(x): requires the balanced block of a spectrum of [" << 2 * n << ", 4], which is [2, 4] on worker "
+            << n - 1 << ", got [" << 1 + a << ", " << 3 + b << "]";
+      why_y << "(dy): requires the balanced block of a spectrum of [" << 3 * n << ", 6], which is [3, 6] on worker "
+            << n - 1 << ", got [" << 2 + a << ", " << 5 + b << "]";
+      test::expect_refused<shape_error>([&] { longer(of_x); }, why_x.c_str());
+      test::expect_refused<shape_error>([&] { longer.adjoint(of_y); }, why_y.c_str());
+      test::expect_refused<shape_error>([&] { longer.start(of_x).finish(); }, why_x.c_str());
+      test::expect_refused<shape_error>([&] { longer.start_adjoint(of_y).finish(); }, why_y.c_str());
+      test::expect_refused<shape_error>([&] { longer.into(of_x, y); }, why_x.c_str());
+      test::expect_refused<shape_error>([&] { longer.adjoint_into(of_y, x); }, why_y.c_str());
+    }
+    BOOST_TEST(longer(block(2, 4)).size() == 18U);
+    BOOST_TEST(longer.adjoint(block(3, 6)).size() == 8U);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(only_a_batch_dimension_that_keeps_its_length_may_be_empty) {

@@ -263,6 +263,18 @@ BOOST_AUTO_TEST_CASE(the_cost_over_all_workers_is_told_in_two_lines) {
              "most 3 other workers\n");
   BOOST_TEST(to_text(cost_of(two_by_two, in_quarters, two_by_two, in_quarters)) ==
              "0 elements moved in 0 messages, 48 elements kept, by 4 workers\n");
+  const grid four(extents<4>{}, workers(0, 4));
+  const grid another(extents<1>{}, workers{9});
+  const auto whole = decomposition<1>::balanced({8}, {1}), parts = decomposition<1>::balanced({8}, {4});
+  const std::string scattered =
+      "8 elements moved in 4 messages, 0 elements kept, by 5 workers\n"
+      "  the busiest sends 8 elements, receives 2 elements; a worker exchanges with at most 4 other workers\n";
+  BOOST_TEST(to_text(cost_of(another, whole, four, parts)) == scattered.c_str());
+  const std::string gathered =
+      "8 elements (64 bytes) moved in 4 messages, 0 elements (0 bytes) kept, by 5 workers\n"
+      "  the busiest sends 2 elements (16 bytes), receives 8 elements (64 bytes); a worker exchanges with at most 4 "
+      "other workers\n";
+  BOOST_TEST(to_text(cost_of(four, parts, another, whole), 8) == gathered.c_str());
 }
 
 BOOST_AUTO_TEST_CASE(an_element_wise_plan_has_a_line_for_each_operand) {

@@ -339,6 +339,19 @@ BOOST_AUTO_TEST_CASE(blocks_that_are_no_tensor_or_not_that_of_the_cuts_are_refus
   says.operator()<partition_error>(each, [&] { to_row(too_few); });
   says.operator()<partition_error>(each, [&] { whole(too_few); });
   says.operator()<partition_error>(each, [&] { ghosts(too_few); });
+  says.operator()<partition_error>(each, [&] { to_row.adjoint(too_few); });
+  says.operator()<partition_error>(each, [&] { sequentially::reduce_scatter(row, dimensions<1>)(too_few); });
+  says.operator()<partition_error>(each, [&] { sequentially::all_sum_reduce(row, dimensions<1>)(too_few); });
+  // the worker without a block is in the small or in the large partition alone
+  const auto between = [&](const grid_type& small, const grid_type& large) {
+    says.operator()<partition_error>(each, [&] { sequentially::broadcast(small, large)(too_few); });
+    says.operator()<partition_error>(each, [&] { sequentially::broadcast(small, large).adjoint(too_few); });
+    says.operator()<partition_error>(each, [&] { sequentially::sum_reduce(large, small)(too_few); });
+    says.operator()<partition_error>(each, [&] { sequentially::sum_reduce(large, small).adjoint(too_few); });
+    says.operator()<partition_error>(each, [&] { sequentially::reduce(large, small, maximum)(too_few); });
+  };
+  between(grid_type(dynamic_extents<2>(1, 1), workers{3}), grid_type(dynamic_extents<2>(1, 3), workers(0, 3)));
+  between(grid_type(dynamic_extents<2>(1, 1), workers{0}), row);
 }
 
 BOOST_AUTO_TEST_CASE(cuts_that_do_not_fit_the_partitions_or_each_other_are_refused) {
