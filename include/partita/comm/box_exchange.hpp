@@ -73,7 +73,7 @@ class box_exchange {
   /// Sends before all workers agree, see `box_transport`. The caller must then call start() with the same x, or
   /// roll_back().
   PARTITA_DECL void send_speculatively(const void* x, const std::ptrdiff_t* x_strides);
-  PARTITA_DECL void roll_back();  ///< Undoes an early start, because the workers did not agree on the call.
+  PARTITA_DECL void roll_back();  ///< Undoes start_speculatively() or send_speculatively().
   /// Advances all pending transfers without waiting. Returns true if this worker has completed its part.
   PARTITA_DECL bool advance();
   /// Waits until this worker has done its part, and meanwhile calls `overlapped_work` repeatedly. Then call finish().
@@ -131,7 +131,7 @@ class box_exchange {
   void* intermediate_block_ = nullptr;                 ///< the input of `next_exchange_`, if y is not the input
   std::size_t intermediate_bytes_ = 0;                 ///< the size of `intermediate_block_`
   std::vector<std::ptrdiff_t> x_strides_, y_strides_, dense_strides_;  ///< of x, of y, and of the box that is now added
-  block_memory x_, y_, final_y_;  ///< final_y_ is the caller's y; y_ is the intermediate block, if there is one
+  block_memory x_, y_, final_y_;  ///< x_ is sent; final_y_ is the caller's y; y_ the intermediate block, or final_y_
   std::shared_ptr<const block_writer> source_writer_;  ///< if not null, it writes the boxes of x
 };
 

@@ -35,8 +35,8 @@ class collective_channels {
   collective_channels& operator=(const collective_channels&) = delete;
 
   arena& memory() { return memory_; }  ///< The shared memory of this node's workers.
-  /// The id of these channels and MPI tag of their messages: the same on all workers, and used again after 30000
-  /// others.
+  /// The id of these channels, and MPI tag of the messages of their pending operations: the same on all workers, and
+  /// used again after 30000 others.
   std::uint64_t number() const { return static_cast<std::uint64_t>(pending_tag_); }
   const group_plan& plan() const { return plan_; }  ///< The groups of this worker.
   traffic& call_traffic() { return traffic_; }      ///< The traffic of this worker in the current or the last call.

@@ -21,7 +21,7 @@ struct element_kind {
   using copy_function = void (*)(char* to, const std::ptrdiff_t* dst_strides, const char* from,
                                  const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank,
                                  std::size_t element, stores mode);
-  /// Adds a box to a box of another block; the parameters are those of copy_function.
+  /// Adds a box of this shape to a box of another block, element by element; strides count elements.
   using add_function = void (*)(char* to, const std::ptrdiff_t* dst_strides, const char* from,
                                 const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank);
 
@@ -74,6 +74,7 @@ struct element_kind {
                            stores mode) {
     copy_block(reinterpret_cast<T*>(to), dst_strides, reinterpret_cast<const T*>(from), src_strides, shape, rank, mode);
   }
+  /// Adds a box of elements of type T to a box of another block.
   template <class T>
   static void add_elements(char* to, const std::ptrdiff_t* dst_strides, const char* from,
                            const std::ptrdiff_t* src_strides, const std::size_t* shape, std::size_t rank) {

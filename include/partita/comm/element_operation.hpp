@@ -25,7 +25,7 @@ struct exact_form;
 /// An operation that combines the blocks of several workers into one block.
 struct element_operation {
   const element_kind* of;  ///< the kind of the elements
-  /// Sets to[i] to a[i] combined with b[i], for n elements; `to` may be a or b.
+  /// Sets to[i] to a[i] combined with b[i], for n elements; `to` may be a or b. Null in exact_form::two_term_operation.
   void (*combine)(void* to, const void* a, const void* b, std::size_t n);
   /// Combines `count` blocks of n elements into one and rounds once; null if the operation may combine partial results.
   void (*combine_exactly)(const char* const* blocks, std::size_t count, std::size_t n, void* to);

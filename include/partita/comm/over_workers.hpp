@@ -49,7 +49,7 @@ struct combinable_value<X> {
   /// The tensor type that holds the values of an expression: xt::xtensor if the rank is known at compile time.
   template <bool HasRank, class Y>
   struct evaluated_value {
-    using type = xt::xarray<element>;  ///< the rank is known at run time only
+    using type = xt::xarray<element>;  ///< for an expression whose rank is known at run time only
   };
   template <class Y>
   struct evaluated_value<true, Y> {

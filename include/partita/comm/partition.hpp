@@ -82,6 +82,7 @@ class partition<Extents> {
   std::size_t worker(const std::size_t (&i)[N]) const {
     return grid_.worker(i);
   }
+  /// Fallback: coordinates without braces are a compile-time error with a readable message.
   template <class... Coordinate>
     requires(sizeof...(Coordinate) > 1)
   std::size_t worker(const Coordinate&...) const {
@@ -113,6 +114,7 @@ class partition<Extents> {
   partition<partita::extents<E...>> reshape(const partita::extents<E...>& shape) const {
     return {world_, grid_.reshape(shape)};
   }
+  /// The same with extents that are known at compile time: `p.reshape<3, 2>()`.
   template <std::size_t... E>
     requires(sizeof...(E) > 0)
   partition<partita::extents<E...>> reshape() const {

@@ -63,7 +63,7 @@ using pooled_tensor = result_tensor<xt::xtensor<T, Rank, xt::layout_type::row_ma
 /// Makes a tensor of this shape in memory of an arena, with uninitialised elements.
 template <class T, std::size_t Rank>
 pooled_tensor<T, Rank> make_pooled(detail::arena& memory, const std::array<std::size_t, Rank>& shape) {
-  struct scope {
+  struct scope {  ///< while it lives, new tensors are allocated in the arena `chosen`
     explicit scope(detail::arena& chosen) { pool_allocator<T>::arena_in_use = &chosen; }
     ~scope() { pool_allocator<T>::arena_in_use = nullptr; }
   } const use(memory);

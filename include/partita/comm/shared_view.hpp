@@ -35,12 +35,12 @@ class lent_blocks {
   static char* elements(lent_header* header) { return reinterpret_cast<char*>(header + 1); }  ///< The block's elements.
 
  private:
-  struct lent_block {
+  struct lent_block {     ///< a block that this process has lent
     arena* memory;        ///< the arena from which the block was allocated
     lent_header* header;  ///< the start of the block
     std::size_t bytes;    ///< the size of the header and the elements
   };
-  PARTITA_DECL static std::vector<lent_block>& lent_list();  ///< The blocks that this process has lent.
+  PARTITA_DECL static std::vector<lent_block>& lent_list();  ///< The lent blocks that are not released yet.
   PARTITA_DECL static spin_lock& lent_list_lock();           ///< Guards lent_list().
   PARTITA_DECL static void reclaim_returned_blocks();        ///< Releases the blocks that have no view any more.
 };

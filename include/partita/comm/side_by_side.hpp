@@ -42,7 +42,7 @@ template <class T, std::size_t... Rank>
 struct blocks_side_by_side {
   static constexpr std::size_t dimensions = joint_dimension_count<Rank...>;  ///< the length of shape and strides
   T* data = nullptr;                                                         ///< the first block that is not null
-  std::array<std::size_t, dimensions> shape{};                               ///< of all blocks in sequence
+  std::array<std::size_t, dimensions> shape{};                               ///< of all blocks in sequence; then zeros
   std::array<std::ptrdiff_t, dimensions> strides{};                          ///< of all blocks; then their distances
 
   blocks_side_by_side() = default;

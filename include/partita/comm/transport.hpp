@@ -28,7 +28,7 @@ PARTITA_DECL std::vector<make_channel>& added_channels();
 struct transport_policy {
   bool shared = true;                         ///< whether to use shared memory where it is available
   bool refuse_messages = false;               ///< whether to fail where shared memory is not available
-  int simulated_node = -1;                    ///< workers with different numbers act as if on different machines
+  int simulated_node = -1;                    ///< workers with different numbers act as on different machines; -1: off
   std::size_t arena_bytes = ~std::size_t{0};  ///< the most bytes of shared memory for each worker
   message_policy message{};                   ///< the form of messages
   std::vector<make_channel> more{};           ///< further channels, see added_channels()

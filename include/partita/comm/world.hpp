@@ -79,6 +79,7 @@ class world {
                   "partition(extents(n), workers); for rank 0, partition(extents<>{}, workers)");
     return partition(extents<E...>{}, std::move(chosen));
   }
+  /// A partition with the extents E on the first workers of the world: `everyone.partition<2, 3>()`.
   template <std::size_t... E>
   auto partition() const -> partita::partition<extents<E...>> {
     static_assert(extents<E...>::is_static(),

@@ -19,7 +19,7 @@ struct broadcast_picture {
   resolved_broadcast all;          ///< the shape of the result, and the result dimensions of both operands
 
   PARTITA_DECL broadcast_picture(const shape_list& left, const shape_list& right,
-                                 const broadcast_dimensions_list& dimensions = {});  ///< the shapes of both operands
+                                 const broadcast_dimensions_list& dimensions = {});  ///< left, right: operands' shapes
 };
 
 namespace detail {

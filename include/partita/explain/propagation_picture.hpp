@@ -29,9 +29,9 @@ struct propagation_picture {
   rule of;                           ///< the rule of the operation
   std::vector<spec> operands;        ///< the operands with the layouts that were given
   propagation decided;               ///< the result of propagation
-  std::vector<tensor_move> moves{};  ///< the reshards, of operands first
+  std::vector<tensor_move> moves{};  ///< the reshards of operands, then those of results
 
-  /// `decided` is the result of propagate(m, of, operands, results, ...); `mesh_costs` determines the cost of reshards.
+  /// `p` is the result of propagate(m, r, given, results, ...); `mesh_costs` determines the cost of reshards.
   PARTITA_DECL propagation_picture(const rule& r, const std::vector<spec>& given, const std::vector<spec>& results,
                                    const propagation& p, const mesh_links& mesh_costs = {});
   /// Whether a reshard takes place before the operation: that of an operand.
@@ -40,7 +40,7 @@ struct propagation_picture {
   PARTITA_DECL long_text name(std::size_t tensor) const;
 
  private:
-  /// Adds the reshard of a tensor, unless both layouts are equal.
+  /// Adds the reshard of a tensor, unless `from` and `to` are the same layout, or the layout of `given` is unknown.
   PARTITA_DECL void add(const mesh& m, std::size_t tensor, const spec& given, const sharding& from, const sharding& to,
                         const mesh_links& mesh_costs);
 };

@@ -25,9 +25,9 @@ long_text tensor_title(const char* name, const std::array<std::size_t, Rank>& ex
 /// are drawn below each other.
 template <std::size_t Rank>
 struct tiling {
-  static constexpr drawing::px gap = 14, label_height = 18;  ///< in pixels: between blocks, and above a block
+  static constexpr drawing::px gap = 14, label_height = 18;  ///< in pixels: between blocks; for the label above a block
   std::array<std::size_t, Rank> part_counts;                 ///< the number of blocks along each dimension
-  std::vector<drawing::px> columns, rows;  ///< where each column and each row of blocks starts, and the end
+  std::vector<drawing::px> columns, rows;  ///< the starts of columns and rows of blocks, and where one more would start
 
   /// Places the blocks of a tensor with these cuts, on a grid of workers of this shape.
   tiling(const decomposition<Rank>& cuts, const std::array<std::size_t, Rank>& shape, const block_scales& length)
@@ -62,6 +62,7 @@ struct repartition_picture {
   decomposition<Rank> from;  ///< the cuts of the tensor on p_x
   decomposition<Rank> to;    ///< the cuts of the tensor on p_y
 
+  /// Makes the picture of a tensor with the cuts `x_cuts` on the partition x and `y_cuts` on y.
   template <class P, class Q>
   repartition_picture(const P& x, const Q& y, const decomposition<Rank>& x_cuts, const decomposition<Rank>& y_cuts)
       : p_x(detail::worker_grid(x)), p_y(detail::worker_grid(y)), from(x_cuts), to(y_cuts) {}

@@ -19,7 +19,8 @@ inline long_text cost_text(const step_cost& cost) {  ///< times, bytes received,
       << bytes_text(cost.peak) << " held";
   return all;
 }
-/// Writes an event of a step: the operation, or the steps of a reshard and the value that is resharded.
+/// Writes an event of a step: the operation or its gradient, the update of a value, an exchange of
+/// neighbouring blocks, or the steps of a reshard and the value that is resharded.
 template <class Graph>
 long_text event_text(const step_plan_of<Graph>& plan, const step_event& one) {
   const Graph& g = *plan.completion->program;

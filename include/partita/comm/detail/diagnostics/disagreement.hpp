@@ -26,7 +26,7 @@ struct call_report {
 /// all workers have made the same operations.
 struct first_difference {
   static constexpr std::size_t none = ~std::size_t{0};  ///< instead of an index, if nothing differs
-  std::size_t operation = none;  ///< the index of that operation, counted since the last agreement
+  std::size_t operation = none;  ///< that index since the last agreement; max_operations if the difference comes later
 
   PARTITA_DECL explicit first_difference(const std::vector<call_report>& reports);  ///< `reports`: one for each worker
 };

@@ -48,8 +48,9 @@ class hang_report final : public wait_watcher {
   /// that any of its workers knows.
   PARTITA_DECL static std::atomic<std::uint64_t>& highest_world_number();
 
-  PARTITA_DECL hang_report(std::size_t id, std::size_t size, MPI_Comm given);  ///< the world is made from `given`
-  PARTITA_DECL static setup_record own_setup_record(std::uint64_t level);      ///< The record that this worker sends.
+  /// For the worker `id` of the `size` workers of a world that is made from the communicator `given`.
+  PARTITA_DECL hang_report(std::size_t id, std::size_t size, MPI_Comm given);
+  PARTITA_DECL static setup_record own_setup_record(std::uint64_t level);  ///< The record that this worker sends.
   /// Called when a world is made: gives the world a number, and finds the status slots of the other workers on this
   /// machine.
   PARTITA_DECL void set_up_world(const std::vector<setup_record>& all);
@@ -109,8 +110,8 @@ class hang_report final : public wait_watcher {
       "blocks, or more memory";
 
   PARTITA_DECL [[noreturn]] void give_up_wait(const text& sentence);  ///< Ends the wait by a communication_error.
-  /// Gives up the wait if a worker for which this worker waits has left the world or has called MPI_Finalize. The error
-  /// is delayed, because a message that the other worker sent before it left may still arrive.
+  /// Gives up the wait if a worker for which this worker waits has left the world or, while the world is being made,
+  /// has called MPI_Finalize. The error is delayed, because a message that the other worker sent may still arrive.
   PARTITA_DECL void require_no_worker_has_left();
   PARTITA_DECL void require_all_can_make_world();  ///< Gives up if a worker of the new world has called MPI_Finalize.
 
@@ -126,10 +127,10 @@ class hang_report final : public wait_watcher {
   struct group {
     const visible_worker* first_worker;             ///< the worker with the lowest id
     standing state;                                 ///< the state of each of these workers
-    std::uint64_t world, call_number, fingerprint;  ///< the last call of each of these workers
+    std::uint64_t world, call_number, fingerprint;  ///< their last call: its world's number, its number there, its hash
     std::vector<std::size_t> other_ids;             ///< the workers but the first
 
-    bool is_same_state(const group& o) const {
+    bool is_same_state(const group& o) const {  ///< whether the state and the last call are the same
       return state == o.state && world == o.world && call_number == o.call_number && fingerprint == o.fingerprint;
     }
   };
@@ -148,6 +149,7 @@ class hang_report final : public wait_watcher {
 
   PARTITA_DECL text report_text(double seconds) const;  ///< The report: which workers wait where, and for whom.
 
+  /// Prints `sentence` and ends the MPI job.
   [[noreturn]] void end_job(const text& sentence) const noexcept { partita::detail::end_job(communicator_, sentence); }
 
   status_slot* own_slot_;                                ///< where this worker shows its state and its calls

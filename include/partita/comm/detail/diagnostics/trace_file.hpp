@@ -33,7 +33,7 @@ struct traced_timetable {
 struct measured_step {
   std::uint32_t program = 0, entry = 0;          ///< indices in recorded_trace::programs and in the timetable
   std::size_t call = 0;                          ///< the number of the program's call, from 0 on
-  std::int64_t begin = 0, end = 0, waiting = 0;  ///< of the step; in units as in traced_call
+  std::int64_t begin = 0, end = 0, waiting = 0;  ///< of the step: ns since 1970; waiting: the ns that the worker waited
 };
 
 /// The calls, programs and steps that one worker has recorded in its trace.

@@ -39,7 +39,7 @@ struct block_memory {
 /// Boxes of one rank, stored contiguously in one vector.
 class box_list {
  public:
-  explicit box_list(std::size_t rank = 0) : rank_(rank) {}
+  explicit box_list(std::size_t rank = 0) : rank_(rank) {}  ///< a list without boxes, for boxes of this rank
 
   std::size_t rank() const { return rank_; }                                ///< The rank of each box.
   std::size_t size() const { return numbers_.size() / numbers_per_box(); }  ///< The number of boxes.

@@ -31,9 +31,9 @@ struct joint_plan {
   }
 };
 
-/// A box that this worker copies to or from the staging area of a joint message.
+/// A box, or a whole joint message, and where it is in the staging area of the message's owner on this node.
 struct staged_joint_box {
-  /// key: the worker by which boxes are sorted; plan, box: the index of the plan and of the box in the plan's list
+  /// key: the other worker, the sort key; plan, box: indices of a box's plan and of the box in it; elements: how many
   std::size_t key, plan, box, elements;
   std::size_t staging_offset;  ///< the offset in the owner's staging area, in elements
 };
@@ -64,6 +64,7 @@ class node_numbers {
 /// node, in ascending order; `node_table` gives, for each worker, the lowest worker of its node.
 class joint_planner {
  public:
+  /// `element` is the number of bytes of an element; the other parameters are those of the class.
   joint_planner(std::size_t worker, std::size_t element, std::vector<lowered_plan> plans,
                 const std::vector<int>& node_table)
       : own_worker_(worker), element_bytes_(element), node_numbers_(node_table), plans_(std::move(plans)) {
@@ -73,14 +74,14 @@ class joint_planner {
   PARTITA_DECL joint_plan make_joint_plan();  ///< Returns what the worker does for direct and joint messages.
 
  private:
-  using staged_joint_boxes = std::vector<staged_joint_box>;  ///< copies of one worker to or from staging areas
+  using staged_joint_boxes = std::vector<staged_joint_box>;  ///< boxes, or messages, in staging areas
 
   const lowered_plan& own_plan() const { return plans_[place_]; }  ///< The plan that is split.
   /// The number of a worker among the workers of this node, from 0 on.
   std::size_t place_of_worker(std::size_t worker) const {
     return find_last_index(worker, plans_.size(), [&](std::size_t k) { return plans_[k].worker; });
   }
-  /// Sorts copies by `key`, the other worker; copies of equal keys keep their order.
+  /// Sorts boxes or messages by `key`, the other worker; those of equal keys keep their order.
   static void sort(staged_joint_boxes& all) {
     stable_sort(all, [](const staged_joint_box& m) { return m.key; });
   }
@@ -89,14 +90,14 @@ class joint_planner {
   PARTITA_DECL node_messages messages_in_direction(bool is_leaving) const;
 
   PARTITA_DECL void plan_direction(joint_plan& joint, bool is_leaving);  ///< Plans the messages that leave, or arrive.
-  /// Plans the copies for the messages of one direction: `written` are this worker's own boxes in joint messages,
-  /// `read` the boxes in its staging area; joined[k] is 1 if this worker's k-th box in this direction is in a joint
-  /// message.
+  /// Plans the copies for the messages that leave the node: `written` are this worker's own boxes in joint messages,
+  /// `read` the boxes in its staging area; joined[k] is 1 if the k-th box that it sends is in a joint message. Adds the
+  /// other boxes to the direct plan.
   PARTITA_DECL void plan_leaving_messages(joint_plan& joint, const staged_joint_boxes& written,
                                           const staged_joint_boxes& read, const std::vector<char>& joined) const;
+  /// As plan_leaving_messages(), for the messages that arrive on the node and for the boxes that this worker receives.
   PARTITA_DECL void plan_arriving_messages(joint_plan& joint, const staged_joint_boxes& written,
-                                           const staged_joint_boxes& read,
-                                           const std::vector<char>& joined) const;  ///< as plan_leaving_messages
+                                           const staged_joint_boxes& read, const std::vector<char>& joined) const;
 
   std::size_t own_worker_, element_bytes_, place_ = 0;  ///< place_: the worker's number on its node, from 0 on
   node_numbers node_numbers_;                           ///< gives the number of each worker's node

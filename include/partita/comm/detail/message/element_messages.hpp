@@ -15,6 +15,7 @@ namespace partita::detail {
 /// Messages of blocks of one element kind between the workers of a world. All messages carry the MPI tag `message_tag`.
 class element_messages {
  public:
+  /// Messages between the workers of `world`; `count` counts what is sent, `link` is the cost between nodes.
   element_messages(const world_state& world, const element_kind& of, tag message_tag, traffic& count,
                    const measured_link& link)
       : world_(&world), element_kind_(&of), tag_(message_tag), traffic_(&count), link_(&link) {}

@@ -32,8 +32,8 @@ class pair_messages : public box_transport {
   /// queue behind all those bytes in the NIC of the worker whose receive was posted first (35 to 60 ms instead of 35
   /// for 4 MiB a worker, rows to columns, 2 hosts of 2 workers at 1 Gbit).
   PARTITA_INLINE void post_send(const block_memory& x) override;
-  PARTITA_INLINE void send_speculatively(const block_memory& x) override;  ///< only if MPI sends all of them eagerly
-  void roll_back() override {
+  PARTITA_INLINE void send_speculatively(const block_memory& x) override;  ///< sends x now, if MPI sends it eagerly
+  void roll_back() override {  ///< ends the sends that send_speculatively() started, if it started any
     if (std::exchange(has_started_sends_, false)) sent_messages_->end_discarded_sends();
   }
   PARTITA_INLINE bool advance() override;  ///< true if all messages of this worker are complete
@@ -68,8 +68,8 @@ class pair_messages : public box_transport {
   int tag_;        // the MPI tag of the messages before any round of discarded messages, see tag()
   // the node's tag counter if messages may be sent before all workers agree, because some calls then change the tags
   const own_node* node_or_null_;
-  bool has_started_sends_ = false;               // the sends of the next exchange were started speculatively
-  box_list sent_boxes_, received_boxes_;         // boxes of this worker's block, sorted by the other worker
+  bool has_started_sends_ = false;               // whether the next exchange's sends were started speculatively
+  box_list sent_boxes_, received_boxes_;         // boxes of the sent block, and of the result; by the other worker
   element_kind kind_;                            // the kind of the elements
   message_policy policy_;                        // how the forms are chosen
   bool oversubscribed_, is_unmeasured_ = false;  // is_unmeasured_: the next exchange measures the forms first

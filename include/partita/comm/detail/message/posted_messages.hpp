@@ -29,8 +29,8 @@ void for_each_message_part(const element_kind& of, std::size_t n, std::size_t ma
 /// The messages that this worker has posted and that may still be pending: its sends and its receives.
 class posted_messages {
  public:
-  bool any() const { return !mpi_requests_.empty(); }        ///< whether messages were posted since the last wait()
-  std::size_t size() const { return mpi_requests_.size(); }  ///< the number of these messages, complete or not
+  bool any() const { return !mpi_requests_.empty(); }        ///< whether size() is not 0
+  std::size_t size() const { return mpi_requests_.size(); }  ///< messages posted since wait() or end_discarded_sends()
   /// Starts to send n elements in messages of at most `max_bytes` bytes, and adds the messages to `count`.
   PARTITA_DECL void post_send(const world_state& world, const element_kind& of, const char* data, std::size_t n,
                               std::size_t max_bytes, std::size_t worker, tag message_tag, traffic& count);

@@ -53,7 +53,7 @@ class arena {
   bool shared() const { return memory_.part_bytes() != 0; }
   /// Whether a block is in this worker's part of the memory, where the node's other workers can reach it.
   PARTITA_DECL bool is_in_own_part(const void* block) const;
-  /// The offset of a block of this worker, by which the node's other workers find the block.
+  /// The offset of a block in this worker's part, by which the node's other workers find the block.
   std::uint64_t offset(const void* block) const {
     return static_cast<std::uint64_t>(static_cast<const char*>(block) - memory_.part(place_));
   }
@@ -77,8 +77,8 @@ class arena {
   std::size_t resident_bytes() const { return mapped_bytes_; }
   /// The largest number of bytes of this worker's part that were in use at one time.
   std::size_t most_used_bytes() const { return memory_use_.peak_bytes(); }
-  /// The number of blocks, also of the heap, that were newly allocated, because no spare block fitted. A loop that
-  /// repeats the same calls soon does not increase this number any more.
+  /// The number of blocks of this arena and of this process's heap pool that were newly allocated, because no spare
+  /// block fitted. A loop that repeats the same calls soon does not increase this number any more.
   std::size_t new_block_count() const { return new_block_count_ + heap_pool::instance().new_block_count(); }
 
   /// Bytes that shared memory can still hold on this machine. A program that writes beyond this space is killed by
@@ -103,7 +103,7 @@ class arena {
   /// this thread have synchronised with the other workers since the release.
   PARTITA_DECL spare_blocks& spare_signal_blocks();
 
-  PARTITA_DECL void* allocate_new_block_or_heap(std::size_t bytes);  ///< where no spare block fits: never null
+  PARTITA_DECL void* allocate_new_block_or_heap(std::size_t bytes);  ///< new memory if no spare block fits; never null
   /// Allocates new memory, or a piece of merged spare blocks; null if neither is possible. New memory is touched now,
   /// so that its first use causes no page fault. All workers may allocate at the same time, so each takes at most its
   /// share of the free memory.

@@ -73,7 +73,7 @@ struct alignas(64) flag {
   std::atomic<std::uint64_t> epoch;  ///< the last epoch that was posted
   std::uint64_t value;               ///< the value that was posted with this epoch
 
-  PARTITA_DECL void post(std::uint64_t new_epoch, std::uint64_t new_value = 0);  ///< the writer posts a value
+  PARTITA_DECL void post(std::uint64_t new_epoch, std::uint64_t new_value = 0);  ///< posts a value with an epoch
   /// Whether an epoch, or a later one, has been posted.
   bool posted(std::uint64_t expected_epoch) const { return epoch.load(std::memory_order_acquire) >= expected_epoch; }
   /// Waits for an epoch, and returns the value that was posted with it.

@@ -27,7 +27,7 @@ class free_ranges {
   }
 
  private:
-  struct range {
+  struct range {            ///< a range of unused addresses
     char* first = nullptr;  ///< the lowest address
     std::size_t bytes = 0;  ///< the length
   };

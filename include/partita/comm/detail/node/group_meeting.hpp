@@ -82,7 +82,7 @@ class group_meeting {
   std::vector<group_page*> member_pages_;            ///< the members' pages, the root's first
   std::size_t own_index_;                            ///< this worker's index among the members
   bool oversubscribed_;                              ///< whether this machine has more workers than cores
-  std::uint64_t call_ = 0, last_finished_call_ = 0;  ///< this worker's calls; those that all members have finished
+  std::uint64_t call_ = 0, last_finished_call_ = 0;  ///< how many calls it made; how many all have finished
 };
 
 }  // namespace partita::detail

@@ -36,7 +36,7 @@ class cache_distance {
   /// The index in cache_lines_ of the line that is read as number k.
   static constexpr std::uint32_t line_index(std::uint32_t k) { return 5 * k % line_count * probed_line_stride; }
 
-  struct alignas(64) probed_line {
+  struct alignas(64) probed_line {    ///< one cache line
     std::atomic<std::uint32_t> next;  ///< the index of the line that is read after this one
   };
   alignas(64) std::atomic<bool> is_far_;                      ///< see is_far()
@@ -55,14 +55,14 @@ struct group_page {
     std::atomic<std::uint64_t> count;  ///< the last call or step that was posted
     std::uint64_t block, result;       ///< the offsets in the worker's arena that group_meeting::announce posts
 
-    void post(std::uint64_t n) { count.store(n, std::memory_order_release); }                  ///< by the page's owner
-    bool posted(std::uint64_t n) const { return count.load(std::memory_order_acquire) >= n; }  ///< n, or a later one
+    void post(std::uint64_t n) { count.store(n, std::memory_order_release); }                  ///< sets `count` to n
+    bool posted(std::uint64_t n) const { return count.load(std::memory_order_acquire) >= n; }  ///< whether count >= n
   };
   call_flag ready[slot_count];  ///< posted when the worker's data of a call can be read
-  call_flag progress_flag;      ///< counts the chunks that the worker has written for the other members
-  call_flag summed_flag;        ///< counts the chunks in which the worker has combined its slice
+  call_flag progress_flag;      ///< the call, and its last chunk that the worker has written: progress_count()
+  call_flag summed_flag;        ///< the call, and its last chunk whose slice the worker has combined: progress_count()
   call_flag done_flag;          ///< the last call that the worker has finished, so that it reads no more of it
-  cache_distance distance;      ///< from the worker's core to those of the other members
+  cache_distance distance;      ///< measures how far the other members' cores are from the worker's core
   alignas(64) char slot[slot_count][slot_bytes];  ///< small blocks, which are passed by a copy
 };
 

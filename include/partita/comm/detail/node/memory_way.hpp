@@ -21,12 +21,12 @@ class memory_transport : public box_transport {
   PARTITA_DECL memory_transport(const own_node& members, node_channel& channel, lowered_plan boxes,
                                 const element_kind& kind);
 
-  PARTITA_INLINE bool follow(lowered_plan& next) override;  ///< carries the boxes of that plan from now on, if it can
+  PARTITA_INLINE bool follow(lowered_plan& next) override;  ///< takes over the boxes of `next`; false if it cannot
   PARTITA_INLINE exchange_traffic counts() const override;  ///< what this worker sends in one exchange
   PARTITA_INLINE bool is_needed() const override;           ///< whether others wait until this worker calls advance()
 
   PARTITA_INLINE void post_receive(const block_memory& y) override;  ///< announces y to the workers that send to it
-  bool sends_speculatively() const override {
+  bool sends_speculatively() const override {  ///< whether start_speculatively() may be called now
     return !plan_.accumulate && (has_staging_buffers_ || !has_staged_boxes_);
   }
   PARTITA_INLINE void start_speculatively(const block_memory& x, const block_memory& y) override;
@@ -105,7 +105,7 @@ class memory_transport : public box_transport {
   std::size_t own_place_;            // this worker's place on the node
   std::vector<char*> blocks_;        // the blocks of the receivers and of this worker, by place on the node
   push_list boxes_;                  // the boxes for workers of the node, in the order of the plan
-  push_list boxes_in_memory_order_;  // if streaming: boxes_ and the boxes that stay, in the memory order of the source
+  push_list boxes_in_memory_order_;  // if streaming: the boxes that stay or are pushed, in memory order of the source
   std::vector<receiving_worker> receivers_;  // the workers of the node that get boxes, by id
   std::vector<sending_worker> senders_;      // the workers of the node that send boxes to this worker, by id
   bool is_streaming_ = false;  // whether boxes are written by streaming stores, because the caches are too small
@@ -122,7 +122,7 @@ class memory_way : public way {
  public:
   memory_way(const own_node& members, node_channel& channel) : members_(&members), channel_(&channel) {}
 
-  bool reaches(std::size_t worker) const override {
+  bool reaches(std::size_t worker) const override {  ///< whether `worker` is on this node and the channel is usable
     return channel_->is_usable() && members_->place_of_worker(worker) < members_->size();
   }
   /// Whether an element fits in the smallest slot of a ring, which is one page.

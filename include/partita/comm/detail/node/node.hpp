@@ -40,8 +40,8 @@ class node {
   int next_tag() { return 1000 + static_cast<int>(tag_count_++ % 30000); }
 
   /// Called after a call whose speculative messages were discarded: later speculative messages use other tags. All
-  /// workers call this function in the same order. When the tags that MPI guarantees are used up, no message is sent
-  /// speculatively any more.
+  /// workers call this function in the same order. After `round_count` calls the tags are used up, and no message is
+  /// sent speculatively any more.
   void next_round() { ++tag_round_; }
   /// The tag that speculative messages use now instead of `tag`.
   int tag_in_this_round(int tag) const {
@@ -83,8 +83,8 @@ class node {
   PARTITA_DECL static int delete_stored_node(MPI_Comm, int, void* kept, void*);
 
   MPI_Comm communicator_ = MPI_COMM_NULL;                         // of the workers of this node
-  static constexpr int tags_per_round = 32768, round_count = 30;  // all tags < 2^20, which every MPI allows
-  unsigned tag_count_ = 0;                                        // the tags that next_tag() has given
+  static constexpr int tags_per_round = 32768, round_count = 30;  // all tags < 2^20; usual MPIs allow these
+  unsigned tag_count_ = 0;                                        // how many tags next_tag() has given
   int tag_round_ = 0;                                             // how often speculative messages were discarded
   int place_ = 0;                                                 // this worker's place on the node
   bool oversubscribed_ = false;                                   // see oversubscribed()

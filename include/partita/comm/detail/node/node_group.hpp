@@ -24,8 +24,8 @@ class node_group final : public group_transport, private node_sum {
 
   PARTITA_INLINE bool spread(const char* x, char* y, std::size_t bytes) override;  ///< broadcasts the root's x to y
   PARTITA_INLINE void start_spread(const char* x, char* y, std::size_t bytes) override;  ///< the root starts spread()
-  PARTITA_INLINE bool finish_spread(std::size_t bytes) override;  ///< waits until all have read the root's x
-  PARTITA_INLINE bool show_block_early(const char* x, std::size_t bytes) override;  ///< start_spread before all agree
+  PARTITA_INLINE bool finish_spread(std::size_t bytes) override;  ///< waits until the root's x may change
+  PARTITA_INLINE bool show_block_early(const char* x, std::size_t bytes) override;  ///< starts spread() early
   PARTITA_INLINE void roll_back() override;                                         ///< undoes show_block_early
   void start(const block_sum& s) override { node_sum::start(s); }                   ///< starts a reduction
   bool finish(const block_sum& s) override { return node_sum::finish(s); }          ///< waits for the reduction

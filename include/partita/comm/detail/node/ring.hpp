@@ -68,9 +68,9 @@ class boxes_through_ring {
   std::size_t place_;                            // the place of the other worker on the node
   element_kind kind_;                            // the kind of the elements
   const box_list* boxes_;                        // the list that also has the boxes of other pairs
-  std::size_t first_box_, end_box_, bytes_ = 0;  // the boxes of the pair are [first_box_, end_box_) in the list
+  std::size_t first_box_, end_box_, bytes_ = 0;  // the pair's boxes: [first_box_, end_box_) in the list; their bytes
   box_list pieces_;                              // the boxes, cut for slots of slot_bytes_ bytes
-  std::size_t slot_bytes_ = 0, next_piece_ = 0;  // next_piece_: the next piece to move in this exchange
+  std::size_t slot_bytes_ = 0, next_piece_ = 0;  // the slot size of pieces_; the next piece to move in this exchange
   announced_memory announced_memory_;            // where the boxes of this exchange go
   std::vector<char> packed_;                     // the content of a message, if messages are used
   MPI_Request mpi_request_ = MPI_REQUEST_NULL;   // of the pending message

@@ -112,9 +112,10 @@ class shared_flags {
   /// Sends and receives the messages of a round. Returns false if a message comes too late.
   PARTITA_DECL bool exchange_in_round(round& r, words& all, double& seconds_left);
 
-  MPI_Comm everyone_;                                                           // the communicator of all workers
-  arena* arena_;                                                                // the arena of own_words_
-  bool oversubscribed_, has_shared_memory_ = true, has_several_nodes_ = false;  // see shared(), has_several_nodes()
+  MPI_Comm everyone_;  // the communicator of all workers
+  arena* arena_;       // the arena of own_words_
+  // whether this machine has more workers than cores; see shared(); see has_several_nodes()
+  bool oversubscribed_, has_shared_memory_ = true, has_several_nodes_ = false;
   bool is_two_level_ = false;  // whether the first worker of each node reads the words of all and writes the result
   posted_words* own_words_ = nullptr;                 // the posted_words of this worker
   std::vector<const posted_words*> words_to_read_;    // the words of other workers that this worker reads

@@ -60,7 +60,7 @@ class memory_use {
 
  private:
   static constexpr std::size_t min_allowed_bytes = std::size_t{1} << 20;  ///< see allowed_bytes()
-  static constexpr std::size_t round_up_to_pages(std::size_t bytes) {
+  static constexpr std::size_t round_up_to_pages(std::size_t bytes) {     ///< in bytes; at least one page
     return bytes == 0 ? page : (bytes + page - 1) / page * page;
   }
   std::size_t used_bytes_ = 0, peak_bytes_ = 0;  ///< in use now, and at most so far

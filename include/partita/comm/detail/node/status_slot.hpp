@@ -51,7 +51,7 @@ struct status_slot {
   std::atomic<std::uint64_t> fingerprints[description_set_count][descriptions_per_set];  ///< of described calls, or 0
   /// the call with the fingerprint at the same index, as text
   char descriptions[description_set_count][descriptions_per_set][max_description_length];
-  char final_message[1024];  ///< the uncaught exception of a worker that failed
+  char final_message[1024];  ///< the message of the uncaught exception of a worker that failed
 
   /// Notes a call in the slot. `describe()` makes the call's text only if the slot has no text for this fingerprint.
   /// Cost: four stores and a read of one cache line.

@@ -9,7 +9,7 @@
 
 namespace partita::detail {
 
-/// PARTITA_NODES is the number of nodes that the workers simulate, or 1 if it is not set.
+/// PARTITA_NODES: the number of nodes that the workers simulate; 1 if it is not set, or is no positive number.
 PARTITA_DECL int parse_node_count(const char* setting_text);
 /// Whether PARTITA_SHARED allows shared memory: 0, or a text without a number, turns it off.
 inline bool parse_sharing(const char* setting_text) {
@@ -23,10 +23,10 @@ inline std::size_t parse_free_bytes(const char* setting_text) { return std::strt
 /// not above 0, or 1e9 or more.
 struct node_link_settings {
   double latency = 0, message = 0, byte = 0;  ///< the latency, and the cost of a message and of a byte
-  std::size_t eager_bytes = 2048;             ///< the longest message that is sent eagerly
+  std::size_t eager_bytes = 2048;             ///< the bytes of the longest message that is sent eagerly
   bool given = false;                         ///< whether the variable is set and valid
 
-  PARTITA_DECL explicit node_link_settings(const char* setting_text);  ///< `setting_text` is null if it is not set
+  PARTITA_DECL explicit node_link_settings(const char* setting_text);  ///< parses PARTITA_LINK; null: not set
 };
 /// PARTITA_PATIENCE: the seconds after which a wait becomes an error; 0 means never.
 PARTITA_DECL double parse_patience(const char* setting_text);

@@ -20,8 +20,8 @@ class recorded_agreements {
   void start_replay() { is_replaying_ = true, next_step_to_replay_ = 0; }
   bool is_replaying() const { return is_replaying_; }  ///< Whether the record is replayed, not continued.
 
-  /// The choices that the workers have in common at the next step, or 0 if the step differs from the recorded step or
-  /// this worker has an error.
+  /// The choices that the workers have in common at the next step, or 0 if the step differs from the recorded step,
+  /// if no recorded step is left, or if this worker has an error.
   std::uint64_t replay_step(std::uint64_t fingerprint, std::uint64_t choices, failure kind) {
     if (next_step_to_replay_ == steps_.size() || kind != failure::none) return 0;
     const step& expected = steps_[next_step_to_replay_++];

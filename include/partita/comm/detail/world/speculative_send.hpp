@@ -24,8 +24,8 @@ class speculative_send : private shared_flags::listener {
 
  private:
   friend class and_allreduce;
-  void notify_own_words_written() final { begin_undoable_send(); }  ///< on a single node only
-  void receive_and_of_node_words(const shared_flags::words& all) final {
+  void notify_own_words_written() final { begin_undoable_send(); }        ///< on a single node only
+  void receive_and_of_node_words(const shared_flags::words& all) final {  ///< calls begin() if the node's workers agree
     if ((all[0] | all[1]) == ~std::uint64_t{0} && all[3] != 0 && (all[2] & ~nothing) != 0) begin(all[2] & ~nothing);
   }
 };

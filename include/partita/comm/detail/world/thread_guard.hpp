@@ -36,7 +36,7 @@ class thread_guard {
     calling_thread_ = calling_thread;
     return true;
   }
-  [[noreturn]] static void throw_two_threads(const text& call) {
+  [[noreturn]] static void throw_two_threads(const text& call) {  ///< throws; `call` is the call of this thread
     throw communication_error(text("partita: two threads make calls of one world at once, one of them ")
                               << call << "; make a world for each thread, in the same order on all workers");
   }

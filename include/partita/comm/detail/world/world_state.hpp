@@ -200,9 +200,9 @@ class world_state {
   std::thread::id creating_thread_;              // which makes all calls unless allows_any_thread_
   bool is_world_lost_ = false;  // whether a worker did not answer or has left: no further agreement is possible
   bool leaves_messages_unread_ = false;  // see leave_messages_unread()
-  bool needs_second_agreement_ = false;  // the last agreement started a speculative send, and the call needs one more
+  bool needs_second_agreement_ = false;  // whether a speculative send has begun and the call needs one more agreement
   std::uint64_t failure_count_ = 0;      // see failure_count()
-  own_node* node_ = nullptr;             // gives the tags of speculative messages; null before the first agreement
+  own_node* node_ = nullptr;             // for speculative tags; null before the first agreement, and if size_ is 1
   bool has_tried_making_flags_ = false;  // whether the first agreement has tried to make the shared flags
   bool skips_work_after_agreement_ = false;               // whether agreements need no work after them
   and_allreduce and_allreduce_;                           // combines the words of all workers

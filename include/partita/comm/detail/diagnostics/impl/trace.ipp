@@ -20,9 +20,9 @@ namespace partita::detail {
 class trace_record : public recorded_trace {
  public:
   static constexpr std::size_t none = ~std::size_t{0};   ///< the index where no call is recorded
-  static constexpr std::size_t max_records = 1'000'000;  ///< chosen: 64 MB of calls, 40 MB of steps; others are dropped
+  static constexpr std::size_t max_records = 1'000'000;  ///< the most calls, and the most steps (chosen: 64 + 40 MB)
 
-  static trace_record& instance() {
+  static trace_record& instance() {  ///< the record of this process, which is never destroyed
     static trace_record& it = *new trace_record;
     return it;
   }
@@ -51,7 +51,7 @@ class trace_record : public recorded_trace {
 
  private:
   template <class Time>
-  static std::int64_t nanoseconds_of(Time time) {
+  static std::int64_t nanoseconds_of(Time time) {  ///< the nanoseconds since the epoch of the clock of `time`
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
   }
   /// The time since 1970, by the system clock, less the time of the steady clock; measured once.

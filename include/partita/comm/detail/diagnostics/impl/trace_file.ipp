@@ -48,7 +48,7 @@ PARTITA_DECL void add_number(std::string& all, std::int64_t number, bool divide_
 class trace_sink {
  public:
   trace_sink(int file, std::size_t at) : file_(file), file_offset_(at) { text.reserve(enough + 4096); }
-  void flush_if_full() {
+  void flush_if_full() {  ///< writes the collected text if it has at least `enough` bytes
     if (text.size() >= enough) flush();
   }
   PARTITA_DECL void flush();  ///< Writes the collected text to the file.

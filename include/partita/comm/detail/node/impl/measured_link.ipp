@@ -117,7 +117,7 @@ PARTITA_DEF link_trial::command link_trial::receive_command() const {
 
 PARTITA_DEF measured_link find_link(MPI_Comm everyone, const std::vector<int>& lowest_workers, bool are_nodes_simulated,
                                     bool oversubscribed) {
-  struct cached_link {
+  struct cached_link {     ///< a link, which is kept for later worlds
     measured_link link{};  ///< between the nodes of the job, if it is known
     bool known = false;    ///< whether it was given or measured
   };

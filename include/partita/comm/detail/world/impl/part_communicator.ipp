@@ -32,7 +32,7 @@ PARTITA_DECL bool have_equal_choices(MPI_Comm everyone, std::size_t id, const wo
                                      std::uint64_t fingerprint) {
   constexpr int tag = 31000;  // above the tags of kernels, below the least upper bound that MPI guarantees (32767)
   struct message_words {
-    std::uint64_t sent, received = 0;
+    std::uint64_t sent, received = 0;  ///< the word that this worker sends, or receives
   };
   const auto send_or_receive_word = [&](bool receives, std::size_t partner, std::uint64_t sent_word) {
     auto words = std::make_unique<message_words>(message_words{sent_word});

@@ -41,7 +41,7 @@ PARTITA_DEF MPI_Comm world_state::make_communicator_for(const workers& chosen) {
   const thread_guard guard(calling_thread(), describe);
   begin_call(part_fingerprint(chosen), describe, &chosen);
   struct scope {
-    hang_report& report;
+    hang_report& report;  ///< the report in which the call ends with this scope
     ~scope() { report.end_call_of_some_workers(); }
   } const now{*hang_report_};
   finish_pending_operation();
