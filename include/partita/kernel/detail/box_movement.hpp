@@ -103,7 +103,7 @@ class box_movement {
   std::shared_ptr<world_state> world_;           ///< the kernel's world; null if the kernel was moved from
   const char* name_;                             ///< the kernel in messages, as "partita::repartition(p_x, p_y)"
   std::uint64_t fingerprint_;                    ///< the kernel's fingerprint, equal on all workers
-  std::shared_ptr<transport> transport_;         ///< opened by all workers together; null before the first plan
+  std::shared_ptr<transport> transport_;         ///< opened by all workers together; null until it is open
   std::shared_ptr<box_exchange> last_exchange_;  ///< the exchange that was started last, for counts()
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();  ///< the pending exchange
 };

@@ -341,6 +341,7 @@ class repartition_planner {
   message_form message_form_ = message_form::by_size;  ///< how messages are built from boxes
   bool keeps_batch_;           ///< whether the empty result of a worker that only sends keeps x's batch extent
   std::uint64_t fingerprint_;  ///< identifies partitions and policies; equal on all workers
+  /// Shared by all plans of this planner and of its copies.
   std::shared_ptr<shared_plan_state<rank>> state_of_all_plans_ = std::make_shared<shared_plan_state<rank>>();
   /// Whether blocks were not balanced in an earlier call: then the shapes of all blocks are gathered at once, in one
   /// collective instead of three. Equal on all workers.

@@ -245,6 +245,7 @@ class pending_spectrum {
   pending_spectrum(pending<pooled_tensor<T, Rank>> moved, const target<T, Rank>& output,
                    std::shared_ptr<const std::vector<scaled_plane>> scaled_planes)
       : pending_movement_(std::move(moved)), output_(output), scaled_planes_(std::move(scaled_planes)) {}
+  /// Keeps an object alive until the exchange is complete.
   void keep(std::shared_ptr<const void> object_to_keep) { pending_movement_.keep(std::move(object_to_keep)); }
   auto finish() {  // waits, multiplies the planes, and returns the result
     auto y = pending_movement_.finish();
