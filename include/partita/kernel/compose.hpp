@@ -89,7 +89,7 @@ class composition {
   }
 
  private:
-  static constexpr std::size_t last = sizeof...(Operators) - 1;  ///< the number of the last operator
+  static constexpr std::size_t last = sizeof...(Operators) - 1;  ///< the number of the last operator, counted from 0
 
   static constexpr void check_linear() {  ///< a compile-time error if one of the operators has no adjoint
     static_assert(is_linear,
@@ -109,7 +109,7 @@ class composition {
   }
 
   friend struct detail::kernel_access;
-  void throw_together_(const text& error_message) const  ///< makes all workers throw if one has an error
+  void throw_together_(const text& error_message) const  ///< throws a worker's error on all; at checks::local its own
     requires(detail::reports_errors<Operators> || ...)
   {
     std::apply(
@@ -122,7 +122,7 @@ class composition {
   struct parts {
     explicit parts(std::tuple<Operators...> given) : operators(std::move(given)) {}
     std::tuple<Operators...> operators;
-    detail::chained_calls calls[2];  ///< the previous forward calls and adjoint calls
+    detail::chained_calls calls[2];  ///< the cached calls: [0] forward, [1] adjoint
   };
   /// The operator with the number K.
   template <std::size_t K>

@@ -193,7 +193,7 @@ class csr_matrix {
 
  private:
   friend struct detail::kernel_access;
-  void throw_together_(const text& error_message) const {  ///< makes all workers throw if one has an error
+  void throw_together_(const text& error_message) const {  ///< throws a worker's error on all; at checks::local its own
     detail::kernel_access::throw_together(index_exchange_, error_message);
   }
 
@@ -233,7 +233,7 @@ class csr_matrix {
     shape[0] = rows;
     return xt::zeros<T>(shape);
   }
-  std::size_t ghost_count() const { return ghost_columns_.size(); }  ///< of other workers, in this worker's rows
+  std::size_t ghost_count() const { return ghost_columns_.size(); }  ///< the number of columns in ghost_columns_
 
   /// Calls f(row, part, k) for all entries in ascending order; part is own_entries_ or ghost_entries_, k is the number
   /// of the entry in that part, and row is counted from this worker's first row.
@@ -276,7 +276,9 @@ class csr_matrix {
     return all;
   }
 
-  static detail::local_error column_count_error(const char* verb, std::size_t columns) {  ///< if columns > most_columns
+  /// An error if `columns`, the columns of one worker, are more than most_columns, otherwise none; `verb` is what the
+  /// worker does with them in the message: "owns".
+  static detail::local_error column_count_error(const char* verb, std::size_t columns) {
     if (columns <= detail::compressed_rows<T>::most_columns) return {};
     return detail::local_error(text(call_texts.call)
                                << ": requires at most " << detail::compressed_rows<T>::most_columns
@@ -354,7 +356,7 @@ class csr_matrix {
 
   interval rows_, columns_;                 ///< the ranges of rows and of columns of this worker
   std::vector<std::size_t> ghost_columns_;  ///< the columns of other workers in this worker's rows, in ascending order
-  detail::compressed_rows<T> own_entries_, ghost_entries_;  ///< entries in this worker's columns, in ghost_columns_
+  detail::compressed_rows<T> own_entries_, ghost_entries_;  ///< entries of rows_ in columns_; others, in ghost_columns_
   index_exchange index_exchange_;  ///< by which a product receives the elements of x in ghost_columns_
 };
 

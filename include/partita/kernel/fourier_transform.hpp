@@ -153,7 +153,7 @@ class fourier_operator {
     return make_inverse(result_partition(global));
   }
 
-  /// The memory pool for the results of repartitions between layouts; null before the first repartition.
+  /// The memory pool for the results of repartitions between layouts; null if the last call made no repartition.
   detail::arena* memory() const { return valid_engine().memory(); }
   std::size_t plans_made() const { return valid_engine().plans_made(); }  ///< The number of plans made so far.
   /// The number of plans made so far, and what this worker sent in all repartitions of the last call.
@@ -198,7 +198,7 @@ class fourier_operator {
     return detail::accepts_fourier_fields<Kind, Rank, Forward, X...>();
   }
   template <class... X>
-  using first_field_type = std::tuple_element_t<0, std::tuple<X...>>;  ///< of which only the elements are used
+  using first_field_type = std::tuple_element_t<0, std::tuple<X...>>;  ///< first of X; only its element type is used
   /// The views of the caller that a call with these fields writes to, one for each field.
   template <bool Forward, class... X>
   using output_views =
@@ -323,6 +323,7 @@ class fourier_operator {
   auto backward_(const Y& dy, const text& error_message) const {  ///< a blocking call, with this worker's error
     return complete_call<false>(std::tie(dy), output_views<false, Y>(), error_message);
   }
+  /// Collective: throws on all workers if one of them has an error; at checks::local only on that worker.
   void throw_together_(const text& error_message) const { valid_engine().throw_together(error_message); }
   detail::kernel_identity identity_() const { return valid_engine().identity(); }  ///< its world and fingerprint
 

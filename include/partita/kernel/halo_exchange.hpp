@@ -83,11 +83,11 @@ class halo_planner {
                        .value();
   }
 
-  const char* name() const { return "partita::halo_exchange(p, widths, boundary)"; }  ///< for error messages
+  const char* name() const { return "partita::halo_exchange(p, widths, boundary)"; }  ///< the kernel in messages
   const partition<Extents>& p() const { return p_; }
   const halo_widths<rank>& widths() const { return widths_; }                  ///< in cells, before and after a block
-  const halo_boundaries<rank>& boundaries() const { return boundaries_; }      ///< beyond borders of the tensor
-  const outside_function<rank>& outside() const { return outside_function_; }  ///< gives ghosts beyond borders
+  const halo_boundaries<rank>& boundaries() const { return boundaries_; }      ///< what ghosts beyond borders contain
+  const outside_function<rank>& outside() const { return outside_function_; }  ///< for boundary::function, else empty
   std::uint64_t fingerprint() const { return fingerprint_; }                   ///< a hash of the grid and options
   text error_message(const std::array<std::size_t, rank>& extents) const {     ///< empty if it accepts these extents
     return halo_error(extents, widths_, boundaries_);
@@ -132,7 +132,7 @@ class halo_planner {
   }
 
  private:
-  static constexpr std::size_t max_width = static_cast<std::size_t>(-1) / 8;  ///< in cells: sums do not overflow
+  static constexpr std::size_t max_width = static_cast<std::size_t>(-1) / 8;  ///< the most cells: sums do not overflow
 
   partition<Extents> p_;                     ///< whose workers have the blocks
   halo_widths<rank> widths_;                 ///< in cells, before and after a block
@@ -255,7 +255,7 @@ class halo_exchange
   const halo_widths<rank>& widths() const { return planner().widths(); }  ///< The widths of ghosts, in cells.
 
  private:
-  const detail::halo_planner<Extents>& planner() const { return this->movement_.windows(); }  ///< with all options
+  const detail::halo_planner<Extents>& planner() const { return this->movement_.windows(); }  ///< the kernel's options
   /// Whether the call accepts a block of type X, checked at compile time.
   template <class X>
   static consteval bool takes() {

@@ -20,7 +20,7 @@ namespace partita {
 template <class... Extents>
 class halo_exchanges {
   static constexpr std::size_t field_count = sizeof...(Extents);                     ///< the number of fields
-  using movement = detail::joint_window_movement<detail::halo_planner<Extents>...>;  ///< of all fields together
+  using movement = detail::joint_window_movement<detail::halo_planner<Extents>...>;  ///< moves all fields together
   template <class T>
   using blocks = typename movement::template blocks<T>;  ///< a block of elements T for each field
   static_assert(field_count > 0, "partita::halo_exchanges(h...): requires at least one halo_exchange");

@@ -109,7 +109,7 @@ class operator_sum {
     static_assert(is_linear, "partita::add(a, b).adjoint(dy): requires linear operators; one of these has no adjoint");
   }
   friend struct detail::kernel_access;
-  void throw_together_(const text& error_message) const  ///< makes all workers throw if one has an error
+  void throw_together_(const text& error_message) const  ///< throws a worker's error on all; at checks::local its own
     requires(detail::reports_errors<A> || detail::reports_errors<B>)
   {
     detail::kernel_access::throw_together(detail::reporter_of(a_, b_), error_message);

@@ -57,7 +57,7 @@ class readable_block {
     return true;
   }
 
-  const T* first_element_;                   ///< of the block, which is contiguous
+  const T* first_element_;                   ///< the first element of the block, which is contiguous
   std::array<std::size_t, Rank> shape_{};    ///< the extents of the block
   std::shared_ptr<const void> kept_tensor_;  ///< the copy, if this object owns one
 };
@@ -202,7 +202,7 @@ class partitioned_broadcast {
   using repartition_type = decltype(detail::make_repartition(std::declval<const decltype(From::partition)&>(),
                                                              std::declval<dynamic_partition<operand_rank>>()));
   using broadcast_type = decltype(broadcast(std::declval<const dynamic_partition<result_rank>&>(),
-                                            std::declval<const decltype(To::partition)&>()));
+                                            std::declval<const decltype(To::partition)&>()));  ///< type of broadcast_
   std::optional<repartition_type> repartition_;  ///< moves each block to one worker that needs it
   std::optional<broadcast_type> broadcast_;      ///< copies each block to all workers that need it
 };

@@ -38,6 +38,7 @@ class reduce
                 "reshape() one of them");
 
  public:
+  /// Makes the kernel; only calls move data.
   reduce(const partition<Src>& p_x, const partition<Dst>& p_y, detail::reduction_argument<Reduction>, Policies...)
       : detail::collective_kernel<reduce>(
             detail::make_collective_movement(p_y, p_x,

@@ -102,7 +102,7 @@ class all_sum_reduce : public detail::sequential_reduction<Extents, detail::elem
       : base(detail::as_grid(p), kept, "all_sum_reduce") {}
 
   template <ranked_array Y>
-  auto adjoint(const std::vector<Y>& dy) const {  ///< the operator itself
+  auto adjoint(const std::vector<Y>& dy) const {  ///< applies the operator itself to dy
     return (*this)(dy);
   }
 };
@@ -111,7 +111,8 @@ class all_sum_reduce : public detail::sequential_reduction<Extents, detail::elem
 template <class Src, class Dst, class... Policies>
 class repartition {
   static constexpr std::size_t rank = Src::rank();  ///< the number of dimensions of the partitions and blocks
-  static constexpr bool keep_batch = !has_policy<discard_batch_t, Policies...>;  ///< whether empty blocks keep extent 0
+  /// Whether the empty result of a worker that only sends has the batch extent of x.
+  static constexpr bool keep_batch = !has_policy<discard_batch_t, Policies...>;
   static_assert(Src::rank() == Dst::rank(),
                 "partita::sequentially::repartition(p_x, p_y): requires partitions of equal rank; reshape() one of "
                 "them with extents of 1");
@@ -286,7 +287,7 @@ class halo_exchange {
   grid<Extents> grid_;                                        ///< over which the tensor is distributed
   halo_widths<rank> widths_;                                  ///< in cells, before and after a block
   halo_boundaries<rank> boundaries_;                          ///< what ghosts beyond the borders of the tensor contain
-  partita::detail::outside_function<rank> outside_function_;  ///< for boundary::function
+  partita::detail::outside_function<rank> outside_function_;  ///< for boundary::function, else empty
   std::vector<halo_plan<rank>> plans_;                        ///< the plans of all workers in the last forward call
 };
 template <class P>

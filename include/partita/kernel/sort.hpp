@@ -36,7 +36,7 @@ namespace detail {
 /// Ascending or descending order of numbers. NaNs are last in ascending and first in descending order.
 template <sortable T, bool Descending>
 struct number_order {
-  static std::uint64_t key(T value) { return Descending ? ~sort_key(value) : sort_key(value); }  ///< least comes first
+  static std::uint64_t key(T value) { return Descending ? ~sort_key(value) : sort_key(value); }  ///< least key is first
   static void sort(T* first, T* last) {  ///< sorts numbers of this worker in place
     radix_sort(first, static_cast<std::size_t>(last - first), [](T value) { return key(value); });
   }

@@ -62,7 +62,7 @@ struct periodic_box {
   PARTITA_FORMER_NAME("use two_thirds_rule_keeps") bool is_low(const index<Rank>& i) const {  ///< the former name
     return two_thirds_rule_keeps(i);
   }
-  /// The extents of half of the spectrum of a real field.
+  /// The extents of half of the spectrum of a real field: `points`, but n / 2 + 1 along the last dimension.
   std::array<std::size_t, Rank> half_spectrum() const {
     std::array<std::size_t, Rank> half = points;
     half[Rank - 1] = half[Rank - 1] / 2 + 1;
@@ -170,7 +170,7 @@ class spectral_operator {
 
  private:
   friend struct detail::kernel_access;
-  void throw_together_(const text& error_message) const {  ///< makes all workers throw if one has an error
+  void throw_together_(const text& error_message) const {  ///< throws a worker's error on all; at checks::local its own
     detail::kernel_access::throw_together(transform_, error_message);
   }
 
@@ -181,7 +181,7 @@ class spectral_operator {
     using transform = fourier_operator<real_to_complex_t, Rank, D...>;  ///< a field to half of its spectrum
     using inverse = fourier_operator<complex_to_real_t, Rank, D...>;    ///< half of a spectrum to a field
   };
-  using dimension_transforms = all_dimension_transforms<std::make_index_sequence<Rank>>;  ///< along 0 … Rank - 1
+  using dimension_transforms = all_dimension_transforms<std::make_index_sequence<Rank>>;  ///< along all dimensions
 
   std::array<std::size_t, Rank> spectrum_grid_shape() const {  ///< the workers along each dimension of the spectrum
     return transform_.result_partition(dynamic_extents<Rank>(box_.points)).grid().shape();

@@ -120,6 +120,7 @@ class token_dispatcher {
   exchange_plan<2> plan(std::size_t row_elements = 1) const { return movement_.planner().plan(row_elements); }
 
  private:
+  /// Texts for error messages.
   static constexpr detail::index_call_texts call_texts{
       "partita::token_dispatcher(everyone, experts, choice, per_token)", "choice of its tokens",
       "choice of an expert of the worker"};
@@ -203,7 +204,7 @@ class token_dispatcher {
     }
   }
   template <class Y, class Dz>
-  static consteval bool is_same_rank() {  ///< a compile-time error if not
+  static consteval bool is_same_rank() {  ///< whether both have one rank; if not, a compile-time error
     static_assert(rank_of<Y> == rank_of<Dz>,
                   "partita::token_dispatcher::combine_adjoint(y, weights, dz): requires y and dz of one rank");
     return rank_of<Y> == rank_of<Dz>;

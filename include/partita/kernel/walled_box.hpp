@@ -84,13 +84,13 @@ class walled_operator {
     }
   }
   template <class Y>
-  auto adjoint(const Y& dy) const {  ///< the operator itself
+  auto adjoint(const Y& dy) const {  ///< applies the operator itself to dy
     return (*this)(dy);
   }
 
  private:
   friend struct detail::kernel_access;
-  void throw_together_(const text& error_message) const {  ///< makes all workers throw if one has an error
+  void throw_together_(const text& error_message) const {  ///< throws a worker's error on all; at checks::local its own
     detail::kernel_access::throw_together(transform_, error_message);
   }
 

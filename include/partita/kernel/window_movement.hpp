@@ -228,7 +228,7 @@ class window_movement : public refreshing_movement<planned_movement<window_excha
   /// The decomposition of the tensor of the last call. Requires: an earlier call.
   const decomposition<rank>& last_call_cuts() const { return *this->plans_.last_plan()->cuts; }
 
-  /// Starts to fill the ghosts of windows that already contain their own blocks.
+  /// Starts to fill the ghosts of this worker's window w, which already contains the worker's own block.
   template <class T>
   pending<written_in_place> refresh(const strided<T, rank>& w, const char* direction) {
     return this->template start_refresh<T>(w, w, direction);

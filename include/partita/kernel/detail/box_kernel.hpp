@@ -58,7 +58,7 @@ class box_kernel {
     else return rejected_call{};
   }
 
-  /// The memory pool from which results are allocated; null before the first call.
+  /// The memory pool from which results are allocated; null before the first call (not null in an index_exchange).
   arena* memory() const { return movement_.memory(); }
   /// The number of plans made so far. A call that finds its plan in the cache makes no plan.
   std::size_t plans_made() const { return movement_.plans_made(); }

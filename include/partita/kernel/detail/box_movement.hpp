@@ -51,7 +51,7 @@ class box_movement {
   const std::shared_ptr<transport>& shared_transport() const { return transport_; }
   std::shared_ptr<transport>& shared_transport() { return transport_; }
   arena* memory() const { return transport_ ? &transport_->memory() : nullptr; }  ///< memory pool of results, or null
-  kernel_identity identity() const { return {&state(), mixed(fingerprint_, transport_number())}; }
+  kernel_identity identity() const { return {&state(), mixed(fingerprint_, transport_number())}; }  ///< world, number
   PARTITA_DECL kernel_counts counts(std::size_t plans_made) const;  ///< plans_made, and traffic of the last exchange
   /// The fingerprint of a call. Once the transport is open, the fingerprint includes the transport's number, so that
   /// the calls of two identically constructed kernels have different fingerprints.
@@ -79,7 +79,7 @@ class box_movement {
     last_exchange_ = exchange;
     return operation_->continue_exchange(exchange, x, x_strides);
   }
-  const std::shared_ptr<exchange_operation>& operation() const { return operation_; }  ///< the pending exchange
+  const std::shared_ptr<exchange_operation>& operation() const { return operation_; }  ///< pending exchange; not null
   /// Lets the started exchange remain pending after the call; at checks::agree the next agreement completes it.
   void keep_call_pending() const {
     state().keep_call_pending(operation_, last_exchange_ && last_exchange_->is_needed());
@@ -103,7 +103,7 @@ class box_movement {
   std::shared_ptr<world_state> world_;           ///< the kernel's world; null if the kernel was moved from
   const char* name_;                             ///< the kernel in messages, as "partita::repartition(p_x, p_y)"
   std::uint64_t fingerprint_;                    ///< the kernel's fingerprint, equal on all workers
-  std::shared_ptr<transport> transport_;         ///< null before the first plan
+  std::shared_ptr<transport> transport_;         ///< opened by all workers together; null until it is open
   std::shared_ptr<box_exchange> last_exchange_;  ///< the exchange that was started last, for counts()
   std::shared_ptr<exchange_operation> operation_ = std::make_shared<exchange_operation>();  ///< the pending exchange
 };
@@ -117,7 +117,7 @@ struct box_call {
   bool forward = true;                 ///< false in an adjoint call
   std::uint64_t operation_number = 0;  ///< differs between the operations of a kernel, as 1 forward and 2 adjoint
   const char* direction = "";          ///< the text after the kernel's name in messages: "(x)", ".adjoint(dy)"
-  const void* data = nullptr;          ///< this worker's block, which is sent
+  const void* data = nullptr;          ///< the block that this worker sends; null in calls that never send early
   std::array<std::ptrdiff_t, Rank> strides{};  ///< the strides of the block in elements
   std::array<std::size_t, Rank> shape{};       ///< the shape of the block
   bool fills_view = false;                     ///< whether the caller passes the view to fill
@@ -335,7 +335,7 @@ typename Planner::structure& agree_on_plan(planned_movement<Planner>& movement, 
 template <class Planner>
 const std::shared_ptr<box_exchange>& find_exchange(const planned_movement<Planner>& movement,
                                                    typename Planner::structure& s, bool forward,
-                                                   const element_kind& kind) {  // finds it in plan s, or makes it
+                                                   const element_kind& kind) {  // finds or makes the exchange of plan s
   if constexpr (requires { movement.planner().find_transient_exchange(s, forward, kind, movement.shared_transport()); })
     if (const auto* const exchange_for_this_call =
             movement.planner().find_transient_exchange(s, forward, kind, movement.shared_transport()))

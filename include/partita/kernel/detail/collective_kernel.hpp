@@ -126,8 +126,9 @@ class collective_kernel {
   auto begin_backward_(const Y& dy, const text& error_message, Fill fill) const {  // starts a pending adjoint call
     return begin<Kernel::back>(block_argument<Y>(dy).block(), {}, error_message, fill);
   }
+  /// Starts a pending adjoint call that writes its result into `view`.
   template <strided_array Y, class View, class Fill>
-  auto begin_backward_(const Y& dy, View& view, const text& error_message, Fill fill) const {  // starts an adjoint
+  auto begin_backward_(const Y& dy, View& view, const text& error_message, Fill fill) const {
     static_assert(Kernel::back != group_direction::to_all, "only a caller's own tensor can be written by the others");
     return begin<Kernel::back>(block_argument<Y>(dy).block(), make_target<element_of<Y>, rank_of<Y>>(view),
                                error_message, fill);

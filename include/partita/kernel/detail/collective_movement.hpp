@@ -31,7 +31,7 @@ class collective_movement {
     text call;                            ///< the kernel and its partitions, for messages
     std::uint64_t fingerprint = 0;        ///< identifies the kernel; equal on all workers
     bool keep_batch = true;               ///< whether a worker that only sends gets a result with x's batch extent
-    bool sums_other_blocks_only = false;  ///< whether some worker receives a sum to which it contributes no block
+    bool sums_other_blocks_only = false;  ///< at checks::local: whether a worker's sum lacks its own block; else false
   };
 
   PARTITA_DECL collective_movement(std::shared_ptr<world_state> world, group_plan plan, kernel_description description);
@@ -44,7 +44,7 @@ class collective_movement {
   }
   arena* memory() const { return channels_ ? &channels_->memory() : nullptr; }  ///< memory pool of the results, or null
 
-  /// Completes the pending operation, agrees on a call as agreed_structure() does, and returns the result's shape.
+  /// Completes the pending operation, agrees on the call with all workers, returns the shape of this worker's result.
   PARTITA_DECL block_shape agree(const collective_call& call);
   /// Runs f() as one call, which all workers make.
   template <class F>
@@ -62,9 +62,9 @@ class collective_movement {
   PARTITA_DECL void carry_out(const collective_call& call, const untyped_block& y);
   /// Starts to move the call's blocks. Returns the number of the operation, which is needed to wait for its completion.
   PARTITA_DECL std::uint64_t begin(const collective_call& call, const untyped_block& y);
-  const std::shared_ptr<pending_operation>& operation() const { return operation_; }  ///< the pending call
+  const std::shared_ptr<pending_operation>& operation() const { return operation_; }  ///< the pending call; never null
 
-  /// Broadcasts blocks into memory that the workers of a node share; returns null if this worker receives no block.
+  /// Broadcasts blocks into memory that the workers of a node share; returns null if this worker's result is empty.
   PARTITA_DECL lent_header* share(const collective_call& call, std::size_t elements);
 
  private:
@@ -92,10 +92,10 @@ class collective_movement {
     bool has_begun_movement_ = false;  ///< whether anything was sent or shown
   };
 
-  /// A cached plan: the shapes of a call, and the shape of this worker's result that follows from them.
+  /// A cached plan: the shapes of a call, and the shape of the block that this worker receives.
   struct structure {
     plan_key key;         ///< the shapes of this worker's block and of the view to fill
-    block_shape shape{};  ///< the shape of the block that this worker receives
+    block_shape shape{};  ///< the shape of the received block; for sums set on the worker that is first in its group
   };
 
   bool sends_blocks(group_direction direction) const {  // whether this worker contributes a block
@@ -108,7 +108,7 @@ class collective_movement {
   /// Whether this worker has a result block: it receives a block or, if it is in no group, copies its input.
   bool writes_result(group_direction direction) const { return receives_blocks(direction) || is_in_no_group(); }
 
-  std::uint64_t call_fingerprint(const collective_call& call) const {  // for this kernel and its channels
+  std::uint64_t call_fingerprint(const collective_call& call) const {  // identifies the call; equal on all workers
     return call.fingerprint(kernel_description_.fingerprint, channels_ ? channels_->number() : 0);
   }
 

@@ -26,7 +26,7 @@ class collective_transfer;
 /// that programs without reductions do not compile them.
 struct reduction_steps {
   using step = void (*)(collective_transfer&, const worker_group&, collective_channel&);  ///< one step in one group
-  step send_speculatively, start, finish;  ///< called for each group of this worker, in this order
+  step send_speculatively, start, finish;  ///< for a group: early send (if any), start (if several members), end
 };
 
 /// The blocks of a call on this worker and the operation on them. The blocks are pointers: an untyped_block has room
@@ -79,7 +79,7 @@ class collective_transfer {
     const group_plan& plan = channels_->plan();
     for (std::size_t k = 0; k < plan.groups.size(); ++k) f(plan.groups[k], channels_->channel(k));
   }
-  PARTITA_DECL element_messages messages(const collective_channel& channel);  ///< for one channel
+  PARTITA_DECL element_messages messages(const collective_channel& channel);  ///< to send and receive for it
   /// A buffer of the world for n elements; buffers in different slots exist side by side.
   char* buffer(std::size_t slot, std::size_t n) { return world_->buffer_in_slot<char>(slot, n * job_->kind->bytes); }
 
@@ -92,8 +92,8 @@ class collective_transfer {
   bool receives_result(const worker_group& g) const {  // whether this worker gets the result of the reduction
     return g.position == 0 || job_->direction == group_direction::to_all;
   }
-  PARTITA_DECL const char* input_data(const worker_group& g) const;     ///< null if this worker contributes no block
-  PARTITA_DECL std::size_t element_count(const worker_group& g) const;  ///< of each block in the group
+  PARTITA_DECL const char* input_data(const worker_group& g) const;     ///< dense x; null if it contributes none to g
+  PARTITA_DECL std::size_t element_count(const worker_group& g) const;  ///< the elements of each block in g
 
   world_state* world_;               ///< the world of the kernel
   collective_channels* channels_;    ///< the channels of this worker's groups

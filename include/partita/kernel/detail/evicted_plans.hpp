@@ -12,7 +12,7 @@
 namespace partita::detail {
 
 /// The extents of tensors whose decomposition does not follow from their extents, and whose plans were evicted. All
-/// workers add the same tensors to this list, in the same order.
+/// workers of a repartition, or of a group of an all_gather, add the same tensors to this list, in the same order.
 class evicted_plans {
  public:
   /// Notes that the plan of a tensor of these extents was evicted. If `has_default_cuts` is true, the decomposition of

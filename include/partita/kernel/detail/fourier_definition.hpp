@@ -38,10 +38,10 @@ struct fourier_definition {
   std::optional<dynamic_partition<Rank>> p_y{};   ///< that of the result; empty if the transform chooses it
   shape_list dimensions{};                        ///< the dimensions to transform
   std::vector<line_kind> kinds{};                 ///< the kind of transform along each of `dimensions`
-  std::vector<real_transform> real_transforms{};  ///< those along `dimensions`: sine, cosine or Hartley
+  std::vector<real_transform> real_transforms{};  ///< the transform along each of `dimensions`, if real_to_real
   fourier_options options{};                      ///< the norm, the direction and other options
 
-  bool has_kind(line_kind kind) const { return kinds.back() == kind; }  ///< whether the last dimension has this kind
+  bool has_kind(line_kind kind) const { return kinds.back() == kind; }  ///< whether the last of `kinds` is this kind
   /// The transformed dimension that is listed last; real_to_complex halves the spectrum along it.
   std::size_t last_dimension() const { return dimensions[dimensions.size() - 1]; }
   std::uint64_t fingerprint() const {  // identifies the arguments; equal on all workers

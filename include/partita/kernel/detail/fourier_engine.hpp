@@ -140,7 +140,7 @@ class fourier_engine {
     return views == nullptr || !problem.empty() ? problem : of(views, !forward, "views");
   }
 
-  arena* memory() const {  // the memory pool of the moves of the plan used last; null if there are none
+  arena* memory() const {  // the memory pool of the last move of the plan used last; null if there is none
     const structure* const s = plans_.last_plan();
     return s == nullptr || s->moves.empty() ? nullptr : s->moves.back()->memory();
   }

@@ -15,11 +15,11 @@ namespace partita {
 /// One layout of a transform, the dimensions that are transformed in this layout, and the move to the next layout.
 template <std::size_t Rank>
 struct fourier_step {
-  std::array<std::size_t, Rank> grid{};               ///< the partition of this layout
+  std::array<std::size_t, Rank> grid{};               ///< the number of parts along each dimension
   partita::workers workers = partita::workers(0, 0);  ///< the workers of this layout
   shape_list dimensions{};                            ///< the dimensions that are transformed in this layout, in order
   bool moves = false;                                 ///< whether a move follows; false in the last layout
-  bool moves_complex = false;                         ///< true if complex numbers are moved, false if real numbers
+  bool moves_complex = false;                         ///< whether numbers are complex after this layout's transforms
   exchange_plan<Rank> move{};                         ///< what this worker sends, keeps and receives in the move
 };
 

@@ -24,7 +24,7 @@ template <class T, std::size_t Rank>
 struct fourier_block {
   strided<const T, Rank> block{};        ///< the elements, in own_tensor or in memory of the caller
   pooled_tensor<T, Rank> own_tensor{};   ///< the memory of the block, if owns_block is true
-  pooled_tensor<T, Rank> next_tensor{};  ///< the memory that a pending move fills
+  pooled_tensor<T, Rank> next_tensor{};  ///< the memory that a pending move fills, if this call allocates it
   bool owns_block = false;               ///< whether the block is in own_tensor
 
   void set_own_tensor(pooled_tensor<T, Rank> tensor) {  // makes the tensor the memory of this block
@@ -70,7 +70,7 @@ class fourier_run {
     has_result_type_ = std::is_same_v<In, Out>;
   }
 
-  /// Transforms the fields in the first layout and starts the move to the next, if there is one; returns whether.
+  /// Transforms the fields in the first layout and starts the move to the next; returns false if there is no next.
   bool begin() {
     engine_->reset_counted_traffic();
     transform_in_layout();

@@ -39,7 +39,7 @@ class index_directory {
 
   /// The worker whose part of the directory has the entry of an index.
   std::size_t directory_worker(std::size_t index) const { return index / indices_per_worker_; }
-  std::size_t indices_per_worker() const { return indices_per_worker_; }  ///< the length of each part of the directory
+  std::size_t indices_per_worker() const { return indices_per_worker_; }  ///< the most indices in a part
 
   /// Stores all runs of owned indices in this worker's part of the directory. Returns an error message if runs overlap
   /// or leave a gap, otherwise an empty text.
@@ -86,11 +86,11 @@ class index_directory {
                   [](const run& x, const run& y) { return x.start < y.start; });
   }
 
-  std::size_t indices_per_worker_, first_index_, end_index_;  ///< this part has the indices [first_index_, end_index_)
+  std::size_t indices_per_worker_, first_index_, end_index_;  ///< the most indices of a part; this one: [first, end)
   std::size_t bucket_shift_ = 0;                              ///< a bucket is for 2^bucket_shift_ indices
   bool knows_all_owners_ = false;                             ///< whether this part has all indices, on every worker
   std::vector<run> owned_runs_;                               ///< the runs of this part, in ascending order
-  std::vector<std::size_t> bucket_starts_;                    ///< the first run of each bucket
+  std::vector<std::size_t> bucket_starts_;                    ///< each bucket's first run, then the number of all runs
 };
 
 /// Calls visit(start, stop, row) for each run of consecutive owned indices.

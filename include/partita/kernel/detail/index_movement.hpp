@@ -104,12 +104,12 @@ class index_movement : public planned_movement<index_planner> {
 
   template <class T, std::size_t Rank>
   auto forward(const strided<const T, Rank>& x, const target<T, Rank>& output, const char* direction,
-               const local_error& before, nothing_to_fill) {  // copies wanted rows from their owners
+               const local_error& before, nothing_to_fill) {  // starts to copy wanted rows from their owners
     return start_copying_rows(1, x, output, direction, before);
   }
   template <class T, std::size_t Rank>
   auto backward(const strided<const T, Rank>& dy, const target<T, Rank>& output, const char* direction,
-                const local_error& before, nothing_to_fill) {  // adds up the rows of dy on their owners
+                const local_error& before, nothing_to_fill) {  // starts to add up the rows of dy on their owners
     return start_combining_rows<sum_t>(2, dy, output, direction, before);
   }
   /// Starts to copy the rows of x to the workers that want these rows.
@@ -324,7 +324,7 @@ class index_movement : public planned_movement<index_planner> {
     p.placed_rows.for_each([&](const row_run& run) { combine_rows<T>(packed, given, run.reversed(), Reduction()); });
   }
   template <class Reduction, class T>
-  void combine_returned_rows(const row_block& packed, const row_block& returned) const {  // of this node
+  void combine_returned_rows(const row_block& packed, const row_block& returned) const {  // combines them into `packed`
     for (const row_transfers::forwarded_part& part : pattern().transfers.forwarded_to_peers)
       combine_rows<T>(packed, returned, {part.first_return_row, part.first_row, part.rows}, Reduction());
   }

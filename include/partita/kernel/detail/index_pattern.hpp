@@ -22,7 +22,7 @@ struct row_transfers {
     std::size_t worker = 0, first_row = 0, rows = 0, first_row_at_peer = 0;  ///< positions in packed or received rows
   };
 
-  std::size_t sent_count = 0, received_count = 0;  ///< the numbers of rows that this worker sends and receives
+  std::size_t sent_count = 0, received_count = 0;  ///< how many rows it sends in the first step; gets in all steps
   std::vector<part> sent_parts, received_parts;    ///< the rows for each receiver and from each sender, ascending
   row_moves packed;                                ///< copies owned rows to positions among the sent rows
   row_moves placed_rows;                           ///< copies received rows to wanted rows
@@ -30,11 +30,11 @@ struct row_transfers {
   /// Whether rows from other nodes are passed on to other workers of this node in a second exchange. In the adjoint,
   /// the receivers of the second exchange first return the rows to its senders, which combine them in separate memory.
   bool has_two_steps = false;
-  struct forwarded_part : part {       // rows that are passed on
-    std::size_t first_return_row = 0;  ///< the number of this part's first row among the returned rows
+  struct forwarded_part : part {       // consecutive rows that are passed on in the second exchange
+    std::size_t first_return_row = 0;  ///< its first row in the returned rows of the worker that passes it on
   };
   std::size_t returned_count = 0;  ///< the number of rows in the memory for returned rows
-  std::vector<forwarded_part> forwarded_to_peers, forwarded_by_peers;  ///< rows that this worker passes on, and gets
+  std::vector<forwarded_part> forwarded_to_peers, forwarded_by_peers;  ///< rows that it passes on; rows passed on to it
 
   /// Whether the received rows are consecutive wanted rows in the same order.
   bool arrives_in_order() const {
@@ -45,7 +45,7 @@ struct row_transfers {
   std::size_t first_destination() const { return placed_rows.first().to; }
 };
 
-/// The numbers of the rows that one worker sends, keeps and receives in an index exchange.
+/// Which rows one worker sends, keeps and receives in an index exchange.
 struct index_pattern {
   std::size_t owned_count = 0, wanted_count = 0;  ///< the numbers of rows that this worker owns and wants
   row_moves kept;                                 ///< copies this worker's owned rows to its wanted rows

@@ -40,7 +40,7 @@ inline constexpr index_call_texts index_exchange_texts{"partita::index_exchange(
 /// receiver, the destination block those that it receives, by sender. A plan depends on the bytes of a row only.
 class index_planner {
  public:
-  static constexpr std::size_t rank = 2;                           ///< the rows, and the bytes of a row
+  static constexpr std::size_t rank = 2;                           ///< dimensions: rows, and bytes of a row
   static constexpr bool sums_back = false, checks_itself = false;  ///< the adjoint copies, and its plan is agreed on
   using structure = index_structure;                               ///< a cached plan
 
@@ -58,7 +58,7 @@ class index_planner {
   const char* name() const { return call_texts_.call; }                 ///< the kernel in messages
   const index_call_texts& call_texts() const { return call_texts_; }    ///< texts for error messages
   static std::uint64_t fingerprint() { return 131; }                    ///< equal for all index exchanges
-  static bool keeps_batch() { return false; }                           ///< empty results have no rows
+  static bool keeps_batch() { return false; }                           ///< false: an empty result keeps no rows of x
   /// Describes the call that describe_next_call() announced, for error messages.
   PARTITA_DECL text describe(const char* direction, const std::array<std::size_t, 2>& packed, const text& type) const;
   /// Sets the blocks that the next `describe` writes into the description of its call.

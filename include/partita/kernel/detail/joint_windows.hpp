@@ -49,7 +49,7 @@ class joint_windows_planner {
  public:
   using structure = joint_windows_structure<Windows::rank...>;                  ///< a cached plan
   static constexpr std::size_t field_count = sizeof...(Windows);                ///< the number of fields
-  static constexpr std::size_t rank = joint_dimension_count<Windows::rank...>;  ///< the dimensions of all fields
+  static constexpr std::size_t rank = joint_dimension_count<Windows::rank...>;  ///< the sum of the ranks of all fields
   static constexpr bool sums_back = true, checks_itself = false;  ///< the adjoint adds, and its plan is agreed on
 
   /// Requires: partitions of one world [partition_error].

@@ -79,7 +79,7 @@ struct placed_extents {
   template <class Extents>
   explicit placed_extents(const partition<Extents>& p)
       : everyone(p.world()), shape(p.grid().shape()), ids(p.workers()) {}
-  grid<dynamic_extents<Rank>> make_grid() const { return {dynamic_extents<Rank>(shape), ids}; }  ///< of the partition
+  grid<dynamic_extents<Rank>> make_grid() const { return {dynamic_extents<Rank>(shape), ids}; }  ///< partition's grid
 };
 
 /// Makes the movement between partitions of these ranks; the compiled core has the function for the usual ranks.

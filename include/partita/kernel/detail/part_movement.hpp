@@ -28,7 +28,8 @@ struct part_structure : planned_boxes<Rank> {
   bool is_cut_balanced = true;                     ///< whether the parts are balanced
   std::shared_ptr<evicted_plans> eviction_list{};  ///< the kernel's list of tensors whose plans were evicted
 
-  /// The plan cache calls forget() when it evicts the plan; evicted_plans then has the extents of the tensor.
+  /// The plan cache calls forget() when it evicts the plan; eviction_list then has the extents of a tensor whose parts
+  /// are not balanced, and not those of a balanced one.
   void forget() const {
     if (eviction_list && this->there.gives) eviction_list->note_eviction(this->there.extents, is_cut_balanced);
   }
@@ -43,7 +44,7 @@ class part_planner {
 
  public:
   static constexpr std::size_t rank = Rank;                      ///< the number of dimensions of the tensor
-  static constexpr bool sums_back = true, checks_itself = true;  ///< the adjoint adds; equal shapes show its plan
+  static constexpr bool sums_back = true, checks_itself = true;  ///< the adjoint adds; no agreement at checks::local
   using structure = part_structure<Rank>;                        ///< a cached plan
 
   /// The text `name` stands for the call in error messages: "partita::all_gather(p, dimensions)".

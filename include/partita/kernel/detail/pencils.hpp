@@ -15,7 +15,7 @@ struct pencil_request {
   shape_list grid_x, grid_y;  ///< the grids of p_x and p_y; grid_y is empty if the result may have any layout
   shape_list dimensions;      ///< the dimensions to transform
   std::size_t workers = 1;    ///< the number of workers that intermediate layouts may use
-  bool in_place = false;      ///< whether x and the result have one layout: p_x equals p_y, and x is balanced
+  bool in_place = false;  ///< whether x is balanced, and p_y is p_x or not given; then the result may keep x's layout
   std::size_t first_dimension = no_dimension;  ///< this dimension must be transformed before all others
   std::size_t last_dimension = no_dimension;   ///< this dimension must be transformed after all others
 

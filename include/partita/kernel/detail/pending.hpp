@@ -106,7 +106,7 @@ class speculative_exchange final : public speculative_send {
     if (sent_exchange_ != nullptr) sent_exchange_->send_speculatively(x_, x_strides_);
   }
   void begin_undoable_send() override {}  ///< does nothing: a worker alone cannot undo a send to other nodes
-  void roll_back_unless_equal(const box_exchange* kept_exchange) {  // discards what another one sent
+  void roll_back_unless_equal(const box_exchange* kept_exchange) {  // discards early sends, unless of kept_exchange
     box_exchange* const given = std::exchange(sent_exchange_, nullptr);
     if (given == nullptr || given == kept_exchange) return;
     try {

@@ -29,7 +29,7 @@ struct reduction_checks {
   /// Whether the reduction is linear, and therefore has an adjoint.
   static constexpr bool is_linear = is_linear_reduction<R>;
   static constexpr auto there = There, back = Back;      ///< how blocks move in the call and in its adjoint
-  static constexpr bool shares = Shares, exact = Exact;  ///< one result for a node; sums that are rounded once
+  static constexpr bool shares = Shares, exact = Exact;  ///< whether a node shares a result; whether sums round once
   using reduction = R;                                   ///< how elements are combined
 
   /// Whether the kernel accepts a block X; if not, the compiler prints one error message.

@@ -18,7 +18,8 @@ namespace partita::detail {
 /// What policy T sets, and whether it fits tensors of rank Rank. A valid order of axes names each axis once.
 template <std::size_t Rank, class T>
 struct repartition_policy {
-  static constexpr bool is_known = false, is_permutation = false, is_valid_order = false;  ///< is_known: T is a policy
+  /// Whether T is a policy of a repartition; whether it orders the axes; whether its order names each axis once.
+  static constexpr bool is_known = false, is_permutation = false, is_valid_order = false;
   static constexpr bool sets_source_cuts = false, sets_result_cuts = false, sets_strategy = false;  ///< what T sets
   static constexpr bool sets_message_form = false, fits_rank = true;  ///< whether T sets it; whether T fits rank Rank
 };
@@ -100,7 +101,7 @@ class repartition_cuts {
   const axes_order<Rank>& axes() const { return axes_; }  ///< the axes of x, in the order of the result
   /// The decomposition of x that the caller passed, if the caller passed one.
   const std::optional<cuts>& given_source_cuts() const { return source_cuts_; }
-  const std::optional<cuts>& given_result_cuts() const { return result_cuts_; }  ///< that of the result, if passed
+  const std::optional<cuts>& given_result_cuts() const { return result_cuts_; }  ///< the result's cuts, if passed
 
   /// The decomposition of an x of the given extents: the one that the caller passed, or the balanced one.
   cuts source_cuts(const shape_type& extents) const {
@@ -154,11 +155,11 @@ class repartition_cuts {
     if constexpr (R == Rank) source_cuts_ = given.cuts;
   }
   template <std::size_t R>
-  void apply_policy(const result_cuts_t<R>& given) {  // stores what a policy sets
+  void apply_policy(const result_cuts_t<R>& given) {  // stores the decomposition of the result
     if constexpr (R == Rank) result_cuts_ = given.cuts;
   }
 
-  shape_type p_x_shape_, p_y_shape_;               ///< the extents of the partitions
+  shape_type p_x_shape_, p_y_shape_;               ///< the grid extents of p_x and of p_y
   axes_order<Rank> axes_ = same_axes<Rank>();      ///< the axes of x in the order of the result's dimensions
   std::optional<cuts> source_cuts_, result_cuts_;  ///< the decompositions that the caller passed, if any
 };

@@ -30,11 +30,11 @@ struct shared_plan_state;
 /// The plans of a repartition for blocks of certain shapes, in both directions.
 template <std::size_t Rank>
 struct repartition_structure : planned_boxes<Rank> {
-  std::optional<decomposition<Rank>> source_cuts{}, result_cuts{};  ///< the decompositions of x and of the result
+  std::optional<decomposition<Rank>> source_cuts{}, result_cuts{};  ///< of x (empty if `boxes` are used), of the result
   std::vector<box<Rank>> boxes{};       ///< the boxes of all workers of p_x, if they form no Cartesian grid
   bool has_default_source_cuts = true;  ///< whether x has the decomposition that its extents imply: given, or balanced
   bool is_known_to_all = false;         ///< whether all workers know the data from which the plan was made
-  /// Whether the plan's first call in a direction uses the exchange that new plans share.
+  /// For the adjoint [0] and a call [1]: whether the plan's next call may use the exchange that new plans share.
   std::array<bool, 2> has_shared_exchange{};
   std::shared_ptr<shared_plan_state<Rank>> shared_state{};  ///< shared by all plans of the kernel
 
@@ -51,7 +51,7 @@ template <std::size_t Rank>
 struct shared_plan_state {
   evicted_plans evicted_tensors;                      ///< the tensors whose plans were evicted
   bool has_evicted_plans = false;                     ///< whether the cache has evicted a plan
-  repartition_structure<Rank> evicted_plan;           ///< the plan that was evicted last
+  repartition_structure<Rank> evicted_plan;           ///< the plan that was evicted last, until a new plan takes it
   std::array<exchanges_by_kind, 2> exchanges;         ///< the exchanges that new plans share, backward and forward
   lowered_plan scratch_plan{Rank};                    ///< memory for a plan that find_transient_exchange() passes on
   std::vector<std::array<std::size_t, Rank>> shapes;  ///< the shapes of the blocks, in the order of p_x's workers
@@ -104,13 +104,13 @@ class repartition_planner {
   /// A fingerprint of the planner: equal for equal repartitions.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
-  /// The plan for a tensor x of these extents, in the given decomposition or the balanced one.
+  /// This worker's plan for a tensor x of these extents, in the given decomposition or the balanced one.
   exchange_plan<rank> plan(const shape_type& global) const { return plan(global, state().id()); }
   exchange_plan<rank> plan(const shape_type& global, std::size_t worker) const {
     return plan_repartition(p_x_.grid(), cuts_.source_cuts(global), p_y_.grid(), cuts_.result_cuts(global), worker,
                             cuts_.axes());
   }
-  /// The plan for a tensor x of these extents. The extents must match the cuts that the policies give [shape_error].
+  /// This worker's plan for a tensor x of these extents, which must match the cuts of the policies [shape_error].
   exchange_plan<rank> make_checked_plan(const shape_type& global) const {
     const text problem = cuts_.error_message(global);
     if (!problem.empty()) throw shape_error(text(name_) << ".plan(extents): " << problem);
@@ -153,8 +153,8 @@ class repartition_planner {
     }
     return lasting_exchange(shared_transport, world(), lowered(s.plan(forward)), kind, std::move(of_node));
   }
-  /// Returns the exchange that new plans share, if this is the first call of plan s in a direction and another plan was
-  /// evicted before s was made; otherwise null. A plan that is used again gets an exchange of its own.
+  /// Returns the exchange that new plans share, if this is the first call of plan s in a direction, another plan was
+  /// evicted before s was made, and no messages are joint; otherwise null. A plan that is used again has its own.
   const std::shared_ptr<box_exchange>* find_transient_exchange(
       structure& s, bool forward, const element_kind& kind, const std::shared_ptr<transport>& shared_transport) const {
     if (!std::exchange(s.has_shared_exchange[forward], false) || shared_transport->has_joint_messages()) return nullptr;
@@ -221,7 +221,7 @@ class repartition_planner {
     found_error.kind = failure::shape;
     found_error.sentence = sentence;
   }
-  /// Sets the same error on all workers if a tensor does not match the given cuts.
+  /// Sets the same error on all workers, and returns true, if a tensor does not match the given cuts.
   bool reject_extents(const shape_type& global, local_error& found_error) const {
     if (!cuts_.given_source_cuts() && !cuts_.given_result_cuts()) return false;
     const text problem = cuts_.error_message(global);
@@ -341,6 +341,7 @@ class repartition_planner {
   message_form message_form_ = message_form::by_size;  ///< how messages are built from boxes
   bool keeps_batch_;           ///< whether the empty result of a worker that only sends keeps x's batch extent
   std::uint64_t fingerprint_;  ///< identifies partitions and policies; equal on all workers
+  /// Shared by all plans of this planner and of its copies.
   std::shared_ptr<shared_plan_state<rank>> state_of_all_plans_ = std::make_shared<shared_plan_state<rank>>();
   /// Whether blocks were not balanced in an earlier call: then the shapes of all blocks are gathered at once, in one
   /// collective instead of three. Equal on all workers.

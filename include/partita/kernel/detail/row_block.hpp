@@ -95,16 +95,17 @@ class rows_to_gather : public block_writer {
  public:
   explicit rows_to_gather(std::shared_ptr<const row_moves> packed) : packed_(std::move(packed)) {}
 
-  /// Removes all blocks; blocks that are added afterwards have their rows at `offset` within rows of `row_pitch` bytes.
+  /// Removes all blocks; blocks that are added afterwards become parts of packed rows of `row_pitch` bytes.
   void clear(std::size_t row_pitch) { fields_.clear(), row_pitch_ = row_pitch; }
-  void add(const row_block& block, std::size_t offset) { fields_.push_back({block, offset}); }  ///< at a byte of a row
+  /// Adds a block, whose row begins at byte `offset` of each packed row.
+  void add(const row_block& block, std::size_t offset) { fields_.push_back({block, offset}); }
   /// Writes a box of the packed rows: `shape` rows and bytes, from row and byte `at` on.
   PARTITA_INLINE void write(const std::size_t* shape, const std::size_t* at, char* to) const override;
 
  private:
   struct field {         // a block of the call
     row_block block;     ///< the rows of this block
-    std::size_t offset;  ///< of the block's row in a packed row, in bytes
+    std::size_t offset;  ///< the byte of a packed row at which the block's row begins
   };
   std::shared_ptr<const row_moves> packed_;  ///< which rows of the blocks go to which packed rows
   std::vector<field> fields_;                ///< the blocks whose rows are gathered

@@ -51,9 +51,9 @@ class row_moves {
 
   bool empty() const { return runs_and_lists_.empty(); }  ///< whether no row is moved
   std::size_t rows() const { return rows_; }              ///< the number of rows that are moved
-  /// Whether all rows are consecutive in the source and in the destination.
+  /// Whether rows are moved, and all are consecutive in the source and in the destination.
   bool has_one_run() const { return runs_and_lists_.size() == 1; }  // because the last group is a run
-  /// The source row and the destination row of the first move.
+  /// The source row and the destination row of the first move; all numbers are 0 if no row is moved.
   row_run first() const { return empty() ? row_run{} : make_single_row_run(runs_and_lists_[0], 0); }
 
   const std::vector<group>& groups() const { return runs_and_lists_; }      ///< the runs and the lists, in order

@@ -28,8 +28,11 @@ struct scaled_plane {
 /// The plan for a spectrum's blocks, and the elements of the results that are scaled or not filled by the exchange.
 template <std::size_t Rank>
 struct spectrum_structure : planned_boxes<Rank> {
-  std::shared_ptr<const std::vector<scaled_plane>> scaled_planes{}, adjoint_scaled_planes{};  ///< planes of the results
-  std::array<std::vector<char>, Rank> is_index_filled{}, is_adjoint_index_filled{};  ///< which indices receive elements
+  /// The planes that are multiplied after the exchange: in this worker's block of y, and of the adjoint's result.
+  std::shared_ptr<const std::vector<scaled_plane>> scaled_planes{}, adjoint_scaled_planes{};
+  /// For each dimension and index of y's block (of the adjoint's result): 1 if the exchange fills elements there, else
+  /// 0.
+  std::array<std::vector<char>, Rank> is_index_filled{}, is_adjoint_index_filled{};
 };
 
 /// The planner for a spectrum whose dimension d is resized by lines[d], in balanced blocks on p_x and on p_y.
@@ -242,6 +245,7 @@ class pending_spectrum {
   pending_spectrum(pending<pooled_tensor<T, Rank>> moved, const target<T, Rank>& output,
                    std::shared_ptr<const std::vector<scaled_plane>> scaled_planes)
       : pending_movement_(std::move(moved)), output_(output), scaled_planes_(std::move(scaled_planes)) {}
+  /// Keeps an object alive until the exchange is complete.
   void keep(std::shared_ptr<const void> object_to_keep) { pending_movement_.keep(std::move(object_to_keep)); }
   auto finish() {  // waits, multiplies the planes, and returns the result
     auto y = pending_movement_.finish();
@@ -276,19 +280,19 @@ class spectrum_movement : public planned_movement<spectrum_planner<Rank>> {
 
   template <class T, class Fill>
   pending_spectrum<T, Rank> forward(const strided<const T, Rank>& x, const target<T, Rank>& output,
-                                    const char* direction, const local_error& before, Fill fill) {  // resizes spectra
+                                    const char* direction, const local_error& before, Fill fill) {  // starts a call
     return begin<T>(true, x, output, direction, before, fill);
   }
   template <class T, class Fill>
   pending_spectrum<T, Rank> backward(const strided<const T, Rank>& dy, const target<T, Rank>& output,
-                                     const char* direction, const local_error& before, Fill fill) {  // its adjoint
+                                     const char* direction, const local_error& before, Fill fill) {  // the adjoint
     return begin<T>(false, dy, output, direction, before, fill);
   }
 
  private:
   template <class T, class Fill>
   pending_spectrum<T, Rank> begin(bool forward, const strided<const T, Rank>& x, const target<T, Rank>& output,
-                                  const char* direction, const local_error& before, Fill fill) {  // in one direction
+                                  const char* direction, const local_error& before, Fill fill) {  // starts a call
     auto moved = this->template begin_call<T>(forward, element_kind::summed<T>(), x, output, direction, before, fill);
     const auto& s = *this->plans_.last_plan();
     return {std::move(moved), output, forward ? s.scaled_planes : s.adjoint_scaled_planes};

@@ -133,7 +133,7 @@ inline rows_with_owners find_row_owners(world_state& world, const index_director
   return found;
 }
 
-/// Plans where arriving rows are placed: arriving row number `arrival_positions[j]` is wanted at position j.
+/// Plans where arriving rows are placed: a row wanted first at position j is number `arrival_positions[j]` on arrival.
 inline void place_arriving_rows(row_transfers& transfers, const rows_with_owners& wanted,
                                 const std::vector<std::size_t>& arrival_positions, std::size_t me) {
   for (std::size_t j = 0; j < wanted.size(); ++j) {

@@ -11,7 +11,7 @@ namespace partita::detail {
 /// The layouts through which a Fourier transform moves its tensor, and the estimated cost of moves and transforms.
 struct pencil_route {
   std::vector<pencil> layouts;           ///< the layouts, from x to the result
-  std::size_t cost = 0, peer_count = 0;  ///< in elements, see choose_pencils(); estimated exchanges per worker
+  std::size_t cost = 0, peer_count = 0;  ///< in elements, as choose_pencils() adds; a worker's exchanges, estimated
 
   bool costs_less_than(const pencil_route& other) const {  // compares costs, then moves, then peers
     if (cost != other.cost) return cost < other.cost;
@@ -178,7 +178,7 @@ class pencil_search {
   bool has_route_ = false;                                 ///< whether a route was found
   pencil_route route_;                                     ///< the best route so far
   shape_list best_grid_, best_grid_with_fewest_parts_;     ///< the results of best_grids_of_set()
-  std::size_t best_block_size_ = 0, best_peer_count_ = 0;  ///< of these: elements of the largest block; peers
+  std::size_t best_block_size_ = 0, best_peer_count_ = 0;  ///< of best_grid_: largest block's elements; estimated peers
 };
 
 PARTITA_DEF std::vector<pencil> choose_pencils(const pencil_request& request) {
