@@ -41,7 +41,7 @@ struct index_binding {
   sharding row_layout, index_layout;  ///< the layouts of the first dimensions of a tensor of rows, and of the indices
   shape_list extents, index_extents;  ///< the first extents of a tensor of rows, and the extents of the indices
   bool adds_updates = true;  ///< false: another worker that holds the same indices adds their updates to the rows
-  std::unique_ptr<index_exchange> exchange{};  ///< sends rows to the workers that hold their indices
+  std::unique_ptr<index_exchange> exchange{};  ///< sends rows to the workers that hold their indices; null for arrays
   std::vector<std::size_t> row_numbers{};      ///< for tensors without a mesh, the numbers of the rows to take
 
   /// A view of the block of a tensor of these extents as a matrix: the positions along the first `first` dimensions are
@@ -57,7 +57,7 @@ struct index_binding {
 using shared_binding = std::shared_ptr<const index_binding>;  ///< copies of bound_indices and the tape share it
 
 /// A tensor has one copy for each combination of coordinates along the mesh axes that do not shard the tensor. Returns
-/// the number of the copy of which this worker holds a block.
+/// the number of the copy of which this worker holds a block; 0 if it is not on the mesh.
 inline std::size_t replica_number(const bound_mesh& on, const sharding& split) {
   std::size_t group = 0;
   for (std::size_t a = 0; a < on.mesh().rank() && on.active(); ++a)
@@ -264,7 +264,7 @@ auto tensor_from_exchange(const index_exchange& exchange, const Numbers& local_e
   return tensor_of<T>(on, layout, extents, std::move(block), number);
 }
 template <class T>
-sharded_tensor<T> reduce_if_partial(const sharded_tensor<T>& x, const char* call) {  ///< x, with its pending sums taken
+sharded_tensor<T> reduce_if_partial(const sharded_tensor<T>& x, const char* call) {  ///< x, reduced if it is partial
   return x.layout().is_partial() ? reshard_rows(x, x.layout(), call) : x;
 }
 

@@ -108,7 +108,7 @@ class bound_program {
 
  private:
   void agree_on_binding(const traced_function& program, const std::vector<std::size_t>& gradients_of,
-                        const schedule_options& options) {  ///< throws unless all workers bind the same, and correctly
+                        const schedule_options& options) {  ///< throws if the binding is not valid or differs by worker
     hasher all(program.fingerprint());
     all.mix(mesh_->fingerprint()).mix(detail::type_number<T>()).mix(gradients_of);
     all.mix(options.overlap.value_or(false)).mix(options.overlap.value_or(true));
@@ -177,12 +177,12 @@ class bound_program {
   detail::bound_steps steps_;                          ///< recorded by the constructor, executed by each call
   std::vector<detail::outside_argument> inputs_;       ///< for each argument, its layout and its block in a call
   detail::outside_argument cotangent_;                 ///< the argument of backward()
-  sharded_tensor<Result> result_;                      ///< of the last call; the next call overwrites it
+  sharded_tensor<Result> result_;                      ///< the result of the last call; the next call overwrites it
   std::vector<tensor> gradients_;                      ///< of the last backward(), in the order of gradients_of
   std::uint32_t result_block_number_ = 0;              ///< the number of result_'s block in steps_
-  std::vector<std::uint32_t> gradient_block_numbers_;  ///< for each of gradients_, its number in steps_
-  std::uint64_t fingerprint_ = 0;                      ///< of the program, its mesh and the options of binding
-  bool is_called_ = false;  ///< whether a call was made, with gradients, after which backward() may run once
+  std::vector<std::uint32_t> gradient_block_numbers_;  ///< for each of gradients_, the number of its block in steps_
+  std::uint64_t fingerprint_ = 0;  ///< a hash of the program, its mesh, T and the options of binding
+  bool is_called_ = false;         ///< whether a call was made, with gradients, after which backward() may run once
 };
 
 }  // namespace partita

@@ -28,7 +28,7 @@ std::integral_constant<int, 1> kind_of_tensor(const typed_sharded<T, Layout>*);
 template <class T>
 std::integral_constant<int, 2> kind_of_tensor(const sharded_tensor<T>*);
 std::integral_constant<int, 3> kind_of_tensor(const traced*);
-std::integral_constant<int, 0> kind_of_tensor(...);  ///< any other type: a plain array
+std::integral_constant<int, 0> kind_of_tensor(...);  ///< 0, a plain array, for every other type
 
 /// The kind of the type X: 0 for a plain array, 1 for a typed tensor, 2 for a run-time tensor, 3 for a traced value.
 template <class X>
@@ -74,7 +74,7 @@ const sharded_tensor<T>& as_run_time(const sharded_tensor<T>& x) {
   return x;
 }
 template <ranked_array X>
-auto as_run_time(const X& x) {  ///< a tensor without a mesh
+auto as_run_time(const X& x) {  ///< converts a plain array to a tensor without a mesh
   auto block = block_of_array(x);
   const shape_list extents = block.shape;
   return tensor_of(nullptr, sharding(mesh(), rank_of<X>), extents, std::move(block));
@@ -86,7 +86,7 @@ xt::xtensor<T, N> as_array(const sharded_tensor<T>& y) {
 }
 
 template <class X>
-shape_list operand_extents(const X& x) {  ///< of the whole tensor or array
+shape_list operand_extents(const X& x) {  ///< the extents of the whole tensor or array
   if constexpr (tensor_value<X>) return x.extents();
   else return shape_of(x);
 }
@@ -98,7 +98,7 @@ struct inferred_layouts {
   sharding result{};                   ///< the layout of the result
 };
 template <class Op, auto... Layout>
-consteval auto infer_layouts() {  ///< of operands and result of Op, by propagation
+consteval auto infer_layouts() {  ///< the layouts of operands and result of Op, found by propagation
   constexpr std::size_t n = sizeof...(Layout);
   const spec specs[] = {spec(layout_of_name<Layout>, shape_list::filled(layout_of_name<Layout>.rank(), dynamic))...};
   const propagation p = propagate(specs[0].layout.on, Op::rule(shape_span(spec_list(specs, n))), spec_list(specs, n));
@@ -109,7 +109,7 @@ consteval auto infer_layouts() {  ///< of operands and result of Op, by propagat
   return all;
 }
 template <class Op, auto... Layout>
-inline constexpr auto op_layouts = infer_layouts<Op, Layout...>();  ///< of Op on operands of these layouts
+inline constexpr auto op_layouts = infer_layouts<Op, Layout...>();  ///< the inferred_layouts of Op on such operands
 
 /// The length of the name of the layout of a result, and the name itself. The type of the name depends on the length
 /// only: g++ 12 fails if a sharding is a template argument of this type.
@@ -142,7 +142,7 @@ consteval bool operands_need_no_forbidden_move() {  ///< false: Op would move an
 }
 
 template <class Op, auto... Layout>
-consteval layouts_over_features infer_feature_layouts() {  ///< if Op works over sharded features
+consteval layouts_over_features infer_feature_layouts() {  ///< the layouts of Op, which works over sharded features
   const spec specs[] = {spec(layout_of_name<Layout>, shape_list::filled(layout_of_name<Layout>.rank(), dynamic))...};
   const spec_list all(specs, sizeof...(Layout));
   return layouts_of_features<Op>(Op::rule(shape_span(all)), all);
@@ -234,7 +234,7 @@ auto typed_call(const Op& op, const typed_sharded<T, Layout>&... x) {  ///< appl
 }
 
 template <class X>
-using element_of_tensor = typename std::remove_cvref_t<X>::value_type;  ///< for a traced value, a placeholder
+using element_of_tensor = typename std::remove_cvref_t<X>::value_type;  ///< the element type; a placeholder if traced
 
 template <class Op, class... X>
 auto trace_call(const Op& op, const X&... x);  ///< adds op to the traced program

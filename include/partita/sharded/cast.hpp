@@ -10,7 +10,7 @@ namespace partita {
 namespace detail {
 
 template <class To, class T>
-sharded_tensor<To> cast_tensor(const sharded_tensor<T>& input) {  ///< takes pending sums of the input first
+sharded_tensor<To> cast_tensor(const sharded_tensor<T>& input) {  ///< executes its pending reductions first
   if (input.state()->node)
     throw error(
         "partita::cast<T>(x): requires a tensor of which no gradient is asked, as a gradient has one element type; "

@@ -22,9 +22,11 @@ namespace element_functions {
 /// Properties of element functions that accept complex elements and give results of the same type.
 inline constexpr element_properties additive_complex_properties = with_complex_derivative(additive_properties),
                                     complex_properties = with_complex_derivative(arithmetic_function);
+/// The real part of a complex number, as a complex number with imaginary part 0.
 inline constexpr element_function real_part{
     "real", additive_complex_properties, apply_if_complex([](auto z) { return decltype(z)(z.real()); }),
     derivative_from<0, &detail::additive_rule>(apply_if_complex([](auto dy) { return decltype(dy)(dy.real()); }))};
+/// The imaginary part of a complex number, as the real part of a complex number with imaginary part 0.
 inline constexpr element_function imaginary_part{
     "imag", additive_complex_properties, apply_if_complex([](auto z) { return decltype(z)(z.imag()); }),
     derivative_from<0, &detail::additive_rule>(apply_if_complex([](auto dy) { return decltype(dy)(0, dy.real()); }))};
@@ -34,9 +36,11 @@ inline constexpr auto abs_derivative =
 /// The derivative of the angle: i z / |z|², and 0 where z is 0.
 inline constexpr auto angle_derivative =
     apply_if_complex([](auto z) { return z == decltype(z)(0) ? z : decltype(z)(-z.imag(), z.real()) / std::norm(z); });
+/// The absolute value of a complex number, as a complex number with imaginary part 0.
 inline constexpr element_function absolute_value{
     "abs", complex_properties, apply_if_complex([](auto z) { return decltype(z)(std::abs(z)); }),
     derivative_from_x(apply_if_complex([](auto dy, auto z) { return dy.real() * decltype(abs_derivative)()(z); }))};
+/// The angle of a complex number in (-pi, pi], as a complex number with imaginary part 0.
 inline constexpr element_function angle_of{
     "angle", complex_properties, apply_if_complex([](auto z) { return decltype(z)(std::arg(z)); }),
     derivative_from_x(apply_if_complex([](auto dy, auto z) { return dy.real() * decltype(angle_derivative)()(z); }))};
@@ -102,7 +106,7 @@ template <const auto& F>
 struct complex_to_real_function {
   using operand_type = std::complex<double>;  ///< a placeholder for both precisions, as result_type is
   using result_type = double;                 ///< a placeholder for float and double
-  static constexpr partita::rule rule(const shape_span& shapes) { return elements_op<F>::rule(shapes); }
+  static constexpr partita::rule rule(const shape_span& shapes) { return elements_op<F>::rule(shapes); }  ///< that of F
   template <class T>
   auto convert(const std::vector<sharded_tensor<T>>& z) const {  ///< F of the tensor z[0], with real elements
     return apply_complex_to_real<F>(z[0]);
@@ -115,7 +119,7 @@ struct real_to_complex_function {            ///< to_complex in a traced program
     return operation{"to_complex", element_functions::additive_complex_properties.rule, {}}(shapes);
   }
   template <class T>
-  auto convert(const std::vector<sharded_tensor<T>>& parts) const {  ///< the real and, if given, the imaginary parts
+  auto convert(const std::vector<sharded_tensor<T>>& parts) const {  ///< joins real and, if given, imaginary parts
     return join_parts<T>(parts);
   }
 };
@@ -135,7 +139,7 @@ auto real_function_call(const traced_complex& z) {
   return trace_element_change(complex_to_real_function<F>{}, z);
 }
 template <const auto& F, ranked_array X>
-auto real_function_call(const X& z) {  ///< for a plain array
+auto real_function_call(const X& z) {  ///< applies F to a plain array of complex numbers
   return as_array<rank_of<X>>(apply_complex_to_real<F>(as_run_time(z)));
 }
 
@@ -145,7 +149,7 @@ inline void require_equal_parts(const shape_list& a, const shape_list& b) {  ///
                       << a << " and " << b << "; reshape one of them");
 }
 template <class T>
-sharded_tensor<std::complex<T>> combine_complex(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {
+sharded_tensor<std::complex<T>> combine_complex(const sharded_tensor<T>& a, const sharded_tensor<T>& b) {  ///< a + i b
   require_equal_parts(a.extents(), b.extents());
   if (a.state()->on != b.state()->on)
     throw partition_error(
@@ -232,7 +236,7 @@ auto to_complex(const typed_sharded<T, A>& re, const typed_sharded<T, B>& im) {
 }
 template <class X>
   requires(detail::tensor_kind<X> == 3 && detail::real_tensor<X>)
-auto to_complex(const X& re) {  ///< of a traced value; the imaginary parts are 0
+auto to_complex(const X& re) {  ///< of a traced value: real parts re, imaginary parts 0
   return detail::trace_element_change(detail::real_to_complex_function(), re);
 }
 template <class X, class Y>

@@ -23,7 +23,7 @@ template <std::size_t D>
 struct convolve_transposed_options {
   per_dimension<D> stride = 1;        ///< the distance in y between the filters of neighbouring cells of x
   per_dimension<D> padding{};         ///< the number of cells that are cut off before and after y
-  per_dimension<D> output_padding{};  ///< the number of cells that are added after y; see above
+  per_dimension<D> output_padding{};  ///< cells that are added at the end of y along each feature; below the stride
   per_dimension<D> dilation = 1;      ///< the distance between neighbouring elements of a filter, in cells of y
 };
 

@@ -18,7 +18,7 @@ struct drop_operation {                              ///< dropout as an operatio
   dropout_options options;                           ///< the probability that an element is set to 0, and the seed
   std::uint64_t step;                                ///< the number of the training step, for a new mask in each step
 
-  static constexpr partita::rule rule(const shape_span& x) { return rules::add(x).named("drop"); }
+  static constexpr partita::rule rule(const shape_span& x) { return rules::add(x).named("drop"); }  ///< elementwise
   template <class T>
   void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< computes this worker's block of y
     const T scale = static_cast<T>(options.probability < 1 ? 1 / (1 - options.probability) : 0);

@@ -38,7 +38,7 @@ constexpr std::size_t count_parameters() {
   else return 0;
 }
 template <class Value, std::size_t... I>
-constexpr std::size_t parameter_count_of(std::index_sequence<I...>) {  ///< for sizeof...(I) operands
+constexpr std::size_t parameter_count_of(std::index_sequence<I...>) {  ///< Value's, if it has sizeof...(I) operands
   return count_parameters<Value, decltype(static_cast<double>(I))...>();
 }
 
@@ -141,7 +141,7 @@ constexpr auto reading_y(Function f) {  ///< the former name of derivative_from_
 struct identity_derivative {
   static constexpr unsigned read_mask = 0;  ///< it reads only the cotangent
 };
-using passed_on PARTITA_FORMER_NAME("use identity_derivative") = identity_derivative;
+using passed_on PARTITA_FORMER_NAME("use identity_derivative") = identity_derivative;  ///< the former name
 /// The derivative of piecewise constant functions such as floor, which is 0 wherever it exists. A backward pass through
 /// such a function passes no cotangent to this operand.
 struct no_derivative {
@@ -211,9 +211,9 @@ struct gradient_name {
   }
 };
 template <const auto& F>
-inline constexpr gradient_name name_of_gradient{F.name};  ///< for messages and logs
+inline constexpr gradient_name name_of_gradient{F.name};  ///< the name of the derivatives of F, for messages and logs
 template <const auto& F, std::size_t I, class Function, std::size_t... Operand>
-constexpr auto gradient_function(std::index_sequence<Operand...>) {  ///< of dy and of the values that it reads
+constexpr auto gradient_function(std::index_sequence<Operand...>) {  ///< the derivative Function as an element_function
   return element_function(name_of_gradient<F>.letters, {derivative_of<F, I>::rule}, Function(),
                           (static_cast<void>(Operand), no_derivative())...);
 }

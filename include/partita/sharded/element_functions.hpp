@@ -267,9 +267,11 @@ inline constexpr element_function pow{
     derivative_from<3>([](auto dy, auto x, auto z) { return z == 0 ? z : dy * (z * std::pow(x, z - 1)); }),
     derivative_from<3 + 8>(
         [](auto dy, auto x, auto z, auto y) { return dy * (x == 0 && z >= 0 ? 0 : y * std::log(x)); })};
+/// The power x^c of an element x and a number c.
 inline constexpr element_function pow_number{
     "pow", real_function, [](auto x, auto c) { return std::pow(x, c); },
     derivative_from_x([](auto dy, auto x, auto c) { return c == 0 ? c : dy * (c * std::pow(x, c - 1)); })};
+/// The power c^z of a number c and an element z.
 inline constexpr element_function number_pow{"pow", real_function, [](auto z, auto c) { return std::pow(c, z); },
                                              derivative_from<1 + 8>([](auto dy, auto z, auto y, auto c) {
                                                return dy * (c == 0 && z >= 0 ? 0 : y * std::log(c));

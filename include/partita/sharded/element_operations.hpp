@@ -118,7 +118,7 @@ auto apply_to_elements(const std::array<double, std::remove_cvref_t<decltype(F)>
 }
 template <const auto& F, class... X>
   requires(detail::any_tensor<X> && ...)
-auto apply_to_elements(const X&... x) {  ///< for an F without parameters
+auto apply_to_elements(const X&... x) {  ///< applies F, which has no parameters, to the operands x
   return apply_to_elements<F>({}, x...);
 }
 

@@ -19,8 +19,10 @@
 namespace partita {
 namespace detail {
 
+/// A bit for each of the dimensions D.
 template <std::size_t... D>
 inline constexpr std::uint32_t dimension_mask = ((D < most_dimensions ? std::uint32_t{1} << D : 0U) | ... | 0U);
+/// A bit for each of the dimensions D except the last one in the list.
 template <std::size_t... D>
 inline constexpr std::uint32_t mask_without_last = dimension_mask<D...> & ~(std::uint32_t{1} << last_of<D...>);
 

@@ -115,7 +115,7 @@ auto take_along_axis(const typed_sharded<T, Layout>& x, const typed_sharded<I, L
       detail::take_along(x.run_time_tensor(), indices.run_time_tensor(), D));
 }
 template <ranked_array X, ranked_array Indices, std::size_t D>
-auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {  ///< for plain arrays
+auto take_along_axis(const X& x, const Indices& indices, dimensions_t<D>) {  ///< elements of array x at indices along D
   static_assert(rank_of<X> == rank_of<Indices> && D < rank_of<X>,
                 "partita::take_along_axis(x, indices, dimensions<D>): requires x and indices of one rank above D");
   if constexpr (rank_of<X> == rank_of<Indices> && D < rank_of<X>)
@@ -160,7 +160,7 @@ auto gather_nd(const typed_sharded<T, Layout>& x, const typed_sharded<I, LayoutO
   }
 }
 template <std::size_t K, ranked_array X, ranked_array Indices>
-auto gather_nd(const X& x, const Indices& indices) {  ///< for plain arrays
+auto gather_nd(const X& x, const Indices& indices) {  ///< rows of array x at indices of its first K dimensions
   constexpr bool fits = K > 0 && K <= rank_of<X> && rank_of<Indices> > 0;
   static_assert(fits, "partita::gather_nd<K>(x, indices): requires x of rank K or more, and indices of rank 1 or more");
   if constexpr (fits)

@@ -56,7 +56,7 @@ struct one_hot_operation {                                       ///< labels -> 
   static constexpr std::size_t parameters = 1;                   ///< number of data members, each equal on all workers
   std::size_t classes;                                           ///< the number of classes
 
-  static constexpr partita::rule rule(const shape_span& x) { return rules::one_hot(dynamic)(x); }
+  static constexpr partita::rule rule(const shape_span& x) { return rules::one_hot(dynamic)(x); }  ///< that of one_hot
   shape_list result_extents(const shape_span& x) const {  ///< those of x, then classes
     shape_list y = x[0];
     y.push_back(classes);
@@ -71,13 +71,13 @@ struct one_hot_operation {                                       ///< labels -> 
     }
   }
   template <class X>
-  X adjoint(std::size_t, const X&, const X&, const X&) const {  ///< the cotangent of the operand
+  X adjoint(std::size_t, const X&, const X&, const X&) const {  ///< none: piecewise constant
     return {};  // the operation is piecewise constant, so its derivative is 0
   }
 };
 
 template <std::size_t D, bool Least = false>
-struct argmax_operation {                                        ///< true: the operation is argmin
+struct argmax_operation {                                        ///< argmax or, if Least is true, argmin
   static constexpr bool on_integers = true, on_complex = false;  ///< accepts integers, rejects complex elements
   static constexpr std::uint32_t adjoint_reads = 0;              ///< bit mask; 0: the adjoint reads extents only
   static constexpr partita::rule rule(const shape_span& x) {     ///< the sharding rule for operands of these shapes

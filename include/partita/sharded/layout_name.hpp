@@ -132,7 +132,7 @@ template <auto Name>
 inline constexpr layout_name<layout_text(cotangent_layout<Name>).size()> cotangent_name =
     make_layout_name<layout_text(cotangent_layout<Name>).size()>(cotangent_layout<Name>);  ///< its name
 template <auto Name>
-inline constexpr sharding layout_without_partials = layout_of_name<Name>.without_partials();  ///< of a layout's name
+inline constexpr sharding layout_without_partials = layout_of_name<Name>.without_partials();  ///< no pending reductions
 template <auto Name>
 inline constexpr layout_name<layout_text(layout_without_partials<Name>).size()> layout_name_without_partials =
     make_layout_name<layout_text(layout_without_partials<Name>).size()>(layout_without_partials<Name>);  ///< its name

@@ -109,6 +109,7 @@ template <class X, class Target>
 auto kl(const X& x, const Target& target, const kl_loss_options& options = {}) {  ///< x is a logarithm of probabilities
   return detail::loss_of(detail::kl_function({.log_target = options.log_target}), x, target);
 }
+/// The negative log-likelihood of counts `target` in a Poisson distribution of rate x or exp(x), without log(target!).
 template <class X, class Target>
   requires(detail::any_tensor<X> && detail::any_tensor<Target>)
 auto poisson_nll(const X& x, const Target& target, const poisson_nll_loss_options& options = {}) {

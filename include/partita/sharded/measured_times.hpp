@@ -85,7 +85,7 @@ class measured_times final : public step_times {
     std::size_t operation;          ///< the number of an operation, or `move_operation`, or `update_operation`
     tensor_set gradients;           ///< the operands whose gradients are measured; empty: the forward pass is
     std::vector<sharding> layouts;  ///< of operands and result; of a movement: old and new
-    shape_list shape;               ///< the shape of a movement or an update
+    shape_list shape;               ///< the extents of the moved tensor, or the number of elements of an update
     double seconds = 0;             ///< the measured time on the slowest worker
   };
 

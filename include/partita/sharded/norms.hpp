@@ -14,7 +14,7 @@ namespace partita {
 /// The options of a local response norm, whose window is `size` channels.
 struct local_response_options {
   std::size_t size = 5;                     ///< the number of channels of a window
-  double alpha = 1e-4, beta = 0.75, k = 1;  ///< numbers in the formula of normalise_locally
+  double alpha = 1e-4, beta = 0.75, k = 1;  ///< the numbers in x / (k + alpha / size * sum of x²)^beta
 };
 namespace detail {
 

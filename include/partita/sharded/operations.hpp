@@ -18,7 +18,7 @@ namespace detail {
 
 struct matmul_op {                                   ///< the operation of matmul(a, b)
   static constexpr bool uses_matrix_product = true;  ///< so that a bound operation sets the product of BLAS
-  static constexpr partita::rule rule(const shape_span& shapes) { return rules::matmul(shapes); }
+  static constexpr partita::rule rule(const shape_span& shapes) { return rules::matmul(shapes); }  ///< that of matmul
   applied_operation make_applied_operation(const partita::rule& r) const { return {r, block_work::product}; }
 };
 
@@ -151,7 +151,7 @@ auto reshape(const X& x, const shape_list& extents) {
   return detail::as_array<S.rank()>(detail::reshaped_tensor(detail::as_run_time(x), extents));
 }
 template <ranked_array X, std::size_t... E>
-auto reshape(const X& x, const extents<E...>& all) {  ///< of a plain array
+auto reshape(const X& x, const extents<E...>& all) {  ///< an array of these extents with the elements of x in C order
   return detail::as_array<sizeof...(E)>(detail::reshaped_tensor(detail::as_run_time(x), shape_list(all)));
 }
 template <class T, std::size_t... E>

@@ -20,9 +20,9 @@ namespace partita {
 
 /// The numbers of elements that `pad` adds along a dimension, before the first and after the last element of x.
 struct margin {
-  std::size_t before = 0, after = 0;  ///< in elements
+  std::size_t before = 0, after = 0;  ///< how many elements are added before, and after, those of x
 
-  constexpr std::uint64_t fingerprint() const { return hasher().mix(before).mix(after).value(); }
+  constexpr std::uint64_t fingerprint() const { return hasher().mix(before).mix(after).value(); }  ///< a hash
 };
 
 namespace detail {
@@ -58,7 +58,7 @@ struct pad_operation;
 /// The operation that takes the elements of x in one interval along each of the dimensions D.
 template <std::size_t... D>
 struct slice_operation {
-  static constexpr bool on_integers = true, is_linear = true;  ///< is_linear: pending sums of x stay pending
+  static constexpr bool on_integers = true, is_linear = true;  ///< accepts integers; pending sums of x stay pending
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);  ///< a bit for each dimension D
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads extents only
   static constexpr std::size_t parameters = 1;       ///< number of data members, each equal on all workers
@@ -105,11 +105,11 @@ struct slice_operation {
 /// The operation that adds elements equal to `fill_value`, or zeros, before and after x along each of the dimensions D.
 template <bool Zeros, std::size_t... D>
 struct pad_operation {
-  static constexpr bool on_integers = true, is_linear = Zeros;  ///< is_linear: pending sums of x stay pending
+  static constexpr bool on_integers = true, is_linear = Zeros;  ///< accepts integers; Zeros: pending sums stay pending
   static constexpr std::uint32_t along = ((std::uint32_t{1} << D) | ... | 0U);  ///< a bit for each dimension D
   static constexpr std::uint32_t adjoint_reads = 0;  ///< bit mask; 0: the adjoint reads extents only
   static constexpr std::size_t parameters = 2;       ///< number of data members, each equal on all workers
-  std::array<margin, sizeof...(D)> margins{};        ///< for each of the dimensions D
+  std::array<margin, sizeof...(D)> margins{};        ///< for each of the dimensions D, how many elements are added
   double fill_value = 0;                             ///< the value of the added elements, unless Zeros
 
   static constexpr partita::rule rule(const shape_span& x) {  ///< the sharding rule for operands of these shapes
@@ -174,6 +174,7 @@ struct concatenate_operation {                       ///< joins its operands alo
     const std::size_t from = y.start > start ? y.start : start, to = y.stop < end ? y.stop : end;
     return from < to ? interval{from - start, to - start} : interval{};
   }
+  /// The interval of operand i along dimension D that box y of the result reads.
   short_list<interval> window(std::size_t i, const short_list<interval>& y, const shape_span& x) const {
     return {operand_interval(i, y[D], [&](std::size_t k) { return x[k][D]; })};
   }

@@ -27,7 +27,7 @@ struct pipeline_search_options {
   mesh_links links{};                    ///< the links of the mesh of a stage
   mesh_link between{};                   ///< the link from one stage to the next
   std::size_t memory = ~std::size_t{0};  ///< the most bytes that each worker may use
-  std::vector<std::size_t> stages{};     ///< the numbers of stages to try; empty: all divisors of the workers
+  std::vector<std::size_t> stages{};  ///< numbers of stages to try; empty: all divisors of the workers up to `layers`
   std::vector<std::size_t> micro_batches{1, 2, 4, 8, 16, 32};  ///< the numbers of micro-batches to try
   /// The orders of tasks to try.
   std::vector<pipeline_order> orders{pipeline_order::one_forward_one_backward, pipeline_order::gpipe,
@@ -48,7 +48,7 @@ struct pipeline_answer {
   pipeline_order order = pipeline_order::one_forward_one_backward;  ///< of the tasks
   pipeline_times times{};                                           ///< the times of the stages, for one micro-batch
   pipeline_run run{};                                               ///< the run that was simulated with these times
-  double update_seconds = 0;   ///< the seconds that the optimiser takes in each step
+  double update_seconds = 0;   ///< the seconds of the optimiser's update in each step, on the slowest stage
   std::size_t peak = 0;        ///< the most bytes on a worker: weights, optimiser states, kept micro-batches
   std::size_t candidates = 0;  ///< the number of pipelines that were compared
 

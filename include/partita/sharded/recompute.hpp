@@ -17,7 +17,7 @@ typed_sharded<T, Layout> detached_argument(const typed_sharded<T, Layout>& x) {
   return typed_sharded<T, Layout>(detach(x.run_time_tensor()));
 }
 template <class T>
-sharded_tensor<T> detached_argument(const sharded_tensor<T>& x) {  ///< shares the block of x
+sharded_tensor<T> detached_argument(const sharded_tensor<T>& x) {  ///< x without its tape node; shares the block of x
   return detach(x);
 }
 template <ranked_array X>
@@ -40,7 +40,7 @@ typed_sharded<T, Layout> to_state_type(const typed_sharded<T, Layout>&, sharded_
   return typed_sharded<T, Layout>(std::move(value));
 }
 template <class T>
-sharded_tensor<T> to_state_type(const sharded_tensor<T>&, sharded_tensor<T> value) {  ///< of the type of the argument
+sharded_tensor<T> to_state_type(const sharded_tensor<T>&, sharded_tensor<T> value) {  ///< value as the argument's type
   return value;
 }
 

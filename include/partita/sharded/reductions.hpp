@@ -64,7 +64,7 @@ struct reduction_op : reduction_along<R, Keep, D...> {
   static constexpr std::uint32_t adjoint_reads = has_derivative ? ~std::uint32_t{0} : 0;  ///< bit mask: all, or nothing
 
   template <class T>
-  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< for this worker's block
+  void local(const tensor_part<const T>& x, const tensor_part<T>& y) const {  ///< reduces this worker's block x to y
     if constexpr (!can_reduce_elements<R, T>) {
       throw error("partita::reduce_along: requires elements that the reduction accepts");
     } else {
@@ -132,7 +132,7 @@ struct reduction_op<sum_t, Keep, D...> : reduction_along<sum_t, Keep, D...> {
 };
 
 template <class R, bool Keep, std::size_t... D, class X>
-auto call_reduction(const X& x) {  ///< Keep: with extent 1
+auto call_reduction(const X& x) {  ///< reduces x by R along D (all if empty), which stay with extent 1 if Keep
   static_assert(has_dimensions<X, D...>,
                 "partita: sum, mean, maximum and minimum(x, dimensions<...>) require dimensions that x has, each once; "
                 "count them from 0");

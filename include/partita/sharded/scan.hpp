@@ -52,10 +52,10 @@ struct state_traits {
 };
 template <class First, class... X>
 struct state_traits<std::tuple<First, X...>> {
-  static constexpr bool are_arrays = tensor_kind<First> == 0 && ((tensor_kind<X> == 0) && ...);
+  static constexpr bool are_arrays = tensor_kind<First> == 0 && ((tensor_kind<X> == 0) && ...);  ///< all are arrays
   static constexpr bool are_traced = tensor_kind<First> == 3 && ((tensor_kind<X> == 3) && ...);  ///< all are traced
   using element = element_of_tensor<First>;  ///< of the first tensor
-  static constexpr bool are_of_one_type = (std::is_same_v<element, element_of_tensor<X>> && ...);  ///< or all T
+  static constexpr bool are_of_one_type = (std::is_same_v<element, element_of_tensor<X>> && ...);  ///< all of one type
 };
 
 /// The next state: step(state, parameters...), or, if the step cannot be called like this, step(i, state,
@@ -72,7 +72,7 @@ concept returns_from =
     std::is_invocable_v<const F&, const X&...> && !std::is_void_v<std::invoke_result_t<const F&, const X&...>>;
 
 template <class S>
-void require_same_extents(std::size_t i, const S& made, const S& expected) {  ///< made: by step number i
+void require_same_extents(std::size_t i, const S& made, const S& expected) {  ///< throws unless step i kept all extents
   std::size_t j = 0;
   const auto one = [&](const auto& a, const auto& b) {
     if constexpr (tensor_kind<decltype(a)> == 0) require_same_extents(i, j++, shape_of(a), shape_of(b));

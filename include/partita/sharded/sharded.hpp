@@ -28,10 +28,10 @@ consteval bool is_readable() {  ///< a compile-time error if the layout is parti
 template <class T, auto Layout>
 class typed_sharded {
  public:
-  using value_type = T;
+  using value_type = T;                                                         ///< the element type
   static constexpr const sharding& layout() { return layout_of_name<Layout>; }  ///< of the whole tensor on its mesh
-  static constexpr std::size_t rank() { return layout().rank(); }
-  static constexpr auto name = Layout;  ///< the name of the layout
+  static constexpr std::size_t rank() { return layout().rank(); }               ///< the number of dimensions
+  static constexpr auto name = Layout;                                          ///< the name of the layout
 
   typed_sharded() = default;
   /// Converts a tensor whose layout is known at run time. The layouts must be equal [partition_error].
@@ -75,7 +75,7 @@ class typed_sharded {
   }
 
   // --- this worker's block, as an optimiser sees a parameter ---
-  T* data() { return value_.data(); }
+  T* data() { return value_.data(); }  ///< this worker's elements; a block that others share is copied first
   const T* data() const { return value_.data(); }
   std::size_t size() const { return value_.size(); }          ///< the number of elements of this worker's block
   const shape_list& shape() const { return value_.shape(); }  ///< the shape of this worker's block

@@ -97,7 +97,7 @@ class sharded_optimiser {
         "a std::tuple with one for each parameter; write optimiser.step(gradients)");
   }
 
-  Options& options() { return options_; }  ///< of the update rule; may be changed between steps
+  Options& options() { return options_; }  ///< those of the update rule; may be changed between steps
   /// The number of steps taken so far, for learning-rate schedules.
   std::size_t steps() const { return static_cast<std::size_t>(steps_); }
   /// The layout of the optimiser's states for parameter number p.
@@ -221,7 +221,7 @@ class sharded_optimiser {
   int steps_ = 0;                                       ///< the number of steps taken so far
 };
 
-/// Stochastic gradient descent with momentum, Adam and AdamW on sharded parameters.
+/// Stochastic gradient descent, with momentum if the options ask for it, on sharded parameters.
 template <class T>
 using sharded_sgd = sharded_optimiser<T, sgd_options>;
 template <class T>

@@ -28,7 +28,7 @@ struct tensor_state {
   shape_list extents{};                  ///< of the whole tensor
   tensor_block<T> block{};               ///< this worker's part of the tensor
   std::shared_ptr<tape_node<T>> node{};  ///< not null if a gradient may be requested
-  std::uint64_t number = 0;              ///< the number of the operation that made the tensor; equal on all workers
+  std::uint64_t number = 0;              ///< a hash of the operation that made the tensor, equal on all workers; or 0
 
   short_list<interval> box() const {  ///< global indices of this worker's block
     if (on) return on->box(layout, extents);
@@ -50,15 +50,15 @@ PARTITA_DECL void require_no_pending_reduction(const sharding& s, const char* ca
 template <class T>
 class sharded_tensor {
  public:
-  using value_type = T;
+  using value_type = T;                        ///< the element type
   using state_type = detail::tensor_state<T>;  ///< what copies of a tensor share
 
   sharded_tensor() = default;
   explicit sharded_tensor(std::shared_ptr<state_type> state) : state_(std::move(state)) {}  ///< shares state
 
-  const sharding& layout() const { return state_->layout; }
+  const sharding& layout() const { return state_->layout; }      ///< of the whole tensor over its mesh
   const shape_list& extents() const { return state_->extents; }  ///< of the whole tensor
-  std::size_t rank() const { return state_->extents.size(); }
+  std::size_t rank() const { return state_->extents.size(); }    ///< the number of dimensions
   /// The box of global indices that this worker holds; empty if the worker is not on the mesh.
   short_list<interval> box() const { return state_->box(); }
 
@@ -135,7 +135,7 @@ class sharded_tensor {
   }
 
   // --- this worker's block, as an optimiser sees a parameter ---
-  T* data() {
+  T* data() {  ///< this worker's elements; a block that others share is copied first
     make_exclusive();
     return state_->block.data();
   }

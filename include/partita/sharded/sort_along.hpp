@@ -209,7 +209,7 @@ auto interpolate(const Y& y, std::size_t low, double share, std::size_t last) {
 }
 
 template <class X, std::size_t D>
-consteval bool is_line_sortable() {  ///< else a compile-time error
+consteval bool is_line_sortable() {  ///< whether X can be sorted along D; else a compile-time error
   static_assert(has_dimensions<X, D>,
                 PARTITA_REQUIRES_DIMENSION("partita::sort(x, dimensions<d>), argsort, top_k, quantile"));
   constexpr bool has_order = sortable<element_of_tensor<X>>;

@@ -107,7 +107,7 @@ auto apply_with_run_time_layout(const X& x, const F& f) {
   }
 }
 template <class X>
-consteval bool is_sortable() {  ///< else a compile-time error
+consteval bool is_sortable() {  ///< whether the elements of X can be sorted; else a compile-time error
   static_assert(tensor_kind<X> != 3,
                 "partita::sort(x), argsort, top_k, quantile, unique: requires a sharded tensor; in a traced program "
                 "use sort(x, dimensions<0>)");

@@ -53,7 +53,7 @@ auto call_with_tensor(const X& x, F f) {
 }
 
 template <class R, class X>
-auto reduce_last_dimension(const X& x) {  ///< which stays, with extent 1
+auto reduce_last_dimension(const X& x) {  ///< reduces x by R along the last dimension, which keeps extent 1
   return call(reduction_op<R, true, -1>{}, x);
 }
 /// Applies an element function to operands that are aligned at their last dimension.
@@ -63,14 +63,14 @@ auto apply_aligned(const X& x, const Y& y) {
 }
 
 template <std::ptrdiff_t D, class X>
-auto softmax_along(const X& input) {  ///< D: from 0, or -1: the last
+auto softmax_along(const X& input) {  ///< along D, counted from 0; -1: the last dimension
   return call_with_tensor(input, [](const auto& x) {
     const auto e = exp(subtract(x, stop_gradient(call(reduction_op<maximum_t, true, D>{}, x))));
     return divide(e, call(reduction_op<sum_t, true, D>{}, e));
   });
 }
 template <std::ptrdiff_t D, class X>
-auto log_softmax_along(const X& input) {  ///< D: from 0, or -1: the last
+auto log_softmax_along(const X& input) {  ///< along D, counted from 0; -1: the last dimension
   return call_with_tensor(input, [](const auto& x) {
     const auto moved = subtract(x, stop_gradient(call(reduction_op<maximum_t, true, D>{}, x)));
     return subtract(moved, log(call(reduction_op<sum_t, true, D>{}, exp(moved))));
@@ -159,7 +159,7 @@ sharded_tensor<T> stop_gradient(const sharded_tensor<T>& x) {
   return detail::detach(x);
 }
 template <ranked_array X>
-const X& stop_gradient(const X& x) {  ///< an array has no gradient anyway
+const X& stop_gradient(const X& x) {  ///< returns the array x, which has no gradient
   return x;
 }
 

@@ -51,10 +51,10 @@ class traced {
   traced(std::shared_ptr<detail::traced_program> program, value v, bool is_constant = false)
       : program_(std::move(program)), value_(v), is_stopped_(is_constant) {}
   const shape_list& extents() const { return program_->operations[value_].shape; }  ///< of the whole tensor
-  value number_in_graph() const { return value_; }                                  ///< by which the graph knows it
+  value number_in_graph() const { return value_; }                                  ///< the number of this value
   /// Whether this value is a constant for differentiation.
   bool is_gradient_stopped() const { return is_stopped_; }
-  const std::shared_ptr<detail::traced_program>& program() const { return program_; }  ///< The traced program.
+  const std::shared_ptr<detail::traced_program>& program() const { return program_; }  ///< being traced
 
   // Reading elements of a traced value is a compile-time error.
   template <class E = value_type>

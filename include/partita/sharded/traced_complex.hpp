@@ -103,7 +103,7 @@ struct traced_type<std::complex<Real>> {
   using type = traced_complex;
 };
 template <class Traced>
-struct traced_arg<Traced, complex_spec> {  ///< complex_spec declares a complex argument
+struct traced_arg<Traced, complex_spec> {  ///< the class of the traced value of a complex argument: traced_complex
   using type = traced_complex;
 };
 template <>
@@ -126,7 +126,7 @@ template <class Op, class R>
 struct typed_element_change_of_op : typed_element_change<R> {  ///< computed by Op::convert
   Op op;                                                       ///< which converts its operands
   explicit typed_element_change_of_op(const Op& declared) : op(declared) {}
-  real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const override {
+  real_or_complex<R> result(const std::vector<real_or_complex<R>>& x) const override {  ///< of op on operands x
     if constexpr (is_complex<typename Op::operand_type>) return convert<std::complex<R>>(x);
     else return convert<R>(x);
   }
@@ -156,7 +156,7 @@ struct mixed_program_access {
   struct values final : program_values {  ///< the values of such a program, for elements whose real type is R
     const traced_function& program;       ///< the program that is executed
     const std::vector<real_or_complex<R>>& arguments;  ///< in the order of the program
-    std::vector<real_or_complex<R>> all;               ///< by their numbers in the graph
+    std::vector<real_or_complex<R>> all;               ///< all values, by their numbers in the graph
 
     values(const traced_function& p, const std::vector<real_or_complex<R>>& x)
         : program(p), arguments(x), all(p.operations().values()) {}
@@ -208,7 +208,7 @@ struct mixed_program_access {
     const real_or_complex<R>& y = all.all[program.result_.number];
     return program.is_result_stopped_ ? y.detached() : y;
   }
-  static std::size_t argument_count(const traced_function& program) { return program.inputs_.size(); }
+  static std::size_t argument_count(const traced_function& program) { return program.inputs_.size(); }  ///< of program
   static bool is_complex_input(const traced_function& program, std::size_t i) {  ///< whether argument i is complex
     return program.operations()[program.inputs_[i]].is_complex;
   }
@@ -272,7 +272,7 @@ struct real_complex_execution final : mixed_type_execution {  ///< executes prog
 
  private:
   template <class R>
-  static untyped_tensor run_in_precision(const traced_function& program, const untyped_tensor* given) {
+  static untyped_tensor run_in_precision(const traced_function& program, const untyped_tensor* given) {  ///< that of R
     std::vector<real_or_complex<R>> arguments;
     for (std::size_t i = 0; i < mixed_program_access::argument_count(program); ++i) {
       const bool wants_complex = mixed_program_access::is_complex_input(program, i);

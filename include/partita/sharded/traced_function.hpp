@@ -218,7 +218,7 @@ class traced_function {
     const std::vector<sharded_tensor<T>>& arguments;        ///< in the order of the program
     std::vector<sharded_tensor<T>> values;                  ///< by their numbers in the graph
     std::vector<detail::wider_result> boxes_of_operations;  ///< for each operation; empty without wider windows
-    std::vector<detail::block_window<T>> boxes_of_values;   ///< values that were computed on wider boxes
+    std::vector<detail::block_window<T>> boxes_of_values;   ///< for each value, the wider box of it that was computed
 
     values_of_one_type(const traced_function& p, const std::vector<sharded_tensor<T>>& x)
         : program(p), arguments(x), values(p.operations().values()) {}
@@ -311,7 +311,7 @@ class traced_function {
   value result_;                                          ///< the number of the result among the values
   bool is_result_stopped_ = false;                        ///< whether the result is a constant for differentiation
   std::optional<std::vector<std::size_t>> gradients_of_;  ///< the arguments given to differentiate_by(); none: all
-  mutable std::shared_ptr<const completion> completion_;  ///< null before complete()
+  mutable std::shared_ptr<const completion> completion_;  ///< the result of complete(); null if not known
 };
 
 namespace detail {

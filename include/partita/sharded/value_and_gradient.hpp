@@ -34,7 +34,7 @@ typed_sharded<T, Layout> parameter_of(const typed_sharded<T, Layout>& x) {
   return typed_sharded<T, Layout>(parameter_of(x.run_time_tensor()));
 }
 template <ranked_array X>
-auto parameter_of(const X& x) {  ///< for a plain array
+auto parameter_of(const X& x) {  ///< array x as a tensor without a mesh, marked as a parameter
   return parameter_of(as_run_time(x));
 }
 
@@ -69,7 +69,7 @@ auto typed_gradient(const typed_sharded<T, Layout>&, const typed_sharded<T, Layo
   return typed_sharded<T, cotangent_name<Layout>>(gradient_of(parameter.run_time_tensor()));
 }
 template <ranked_array X, class T>
-auto typed_gradient(const X&, const sharded_tensor<T>& parameter) {  ///< as an array
+auto typed_gradient(const X&, const sharded_tensor<T>& parameter) {  ///< the gradient of an array, as an array
   return as_array<rank_of<X>>(gradient_of(parameter));
 }
 

@@ -117,7 +117,7 @@ constexpr carried_numbers<R, T> combine_carried_numbers(const carried_numbers<R,
 /// A block's extents merged to [outer, middle, inner]: `middle` is the product of the extents of the chosen dimensions,
 /// `outer` that of the dimensions before them, and `inner` that of the dimensions after them.
 struct dimension_loops {
-  std::size_t outer = 1, middle = 1, inner = 1;  ///< products of extents
+  std::size_t outer = 1, middle = 1, inner = 1;  ///< products of extents: before, of and after the chosen dimensions
   dimension_loops(const shape_list& shape, std::size_t first, std::size_t dimensions = 1) {
     for (std::size_t d = 0; d < shape.size(); ++d)
       (d < first ? outer : d < first + dimensions ? middle : inner) *= shape[d];

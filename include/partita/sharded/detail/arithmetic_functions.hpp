@@ -103,6 +103,7 @@ inline constexpr element_function number_where_false{
     "where", holomorphic({.integer_elements = detail::integer_support::parameters_converted}),
     [](auto c, auto a, auto b) { return c != decltype(c)(0) ? a : decltype(a)(b); }, no_derivative(),
     derivative_from<1>(derivative_where)};
+/// The number where c is not 0, else the operand.
 inline constexpr element_function number_where_true{
     "where", holomorphic({.integer_elements = detail::integer_support::parameters_converted}),
     [](auto c, auto b, auto a) { return c != decltype(c)(0) ? decltype(b)(a) : b; }, no_derivative(),

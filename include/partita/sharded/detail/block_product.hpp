@@ -105,7 +105,7 @@ class matrix_form {
     m.data = packed_.memory ? packed_.data() : data;
     return m;
   }
-  /// Copies a tensor to its packed matrices (pack), or back (unpack).
+  /// Copies the tensor at `data` to the packed matrices; does nothing if the tensor is not packed.
   void pack(const T* data) const {
     for_each_packed_row([&](T* block, std::ptrdiff_t s, std::ptrdiff_t at, std::ptrdiff_t t, std::size_t n) {
       const T* from = data + at;
@@ -128,7 +128,7 @@ class matrix_form {
       if (step[factors[k]] != step[factors[k + 1]] * static_cast<std::ptrdiff_t>(extent[factors[k + 1]])) return false;
     return true;
   }
-  static std::size_t extent_product(const factor_list& factors, const std::size_t* extent) {
+  static std::size_t extent_product(const factor_list& factors, const std::size_t* extent) {  ///< of these factors
     std::size_t n = 1;
     for (const std::size_t f : factors) n *= extent[f];
     return n;
@@ -267,7 +267,7 @@ class block_product {
 
   std::size_t size_;                                     ///< the number of elements of c
   double multiply_adds_ = 0;                             ///< see multiply_adds()
-  bool is_blas_product_, are_operands_swapped_ = false;  ///< the latter: computes c^T = b^T a^T
+  bool is_blas_product_, are_operands_swapped_ = false;  ///< whether BLAS is used; whether it computes c^T = b^T a^T
   matrix_form<T> a_, b_, result_;                        ///< for BLAS; a_ is b if the operands are swapped
   shape_list loops_;                                     ///< extents: of the batch, or without BLAS of all factors
   std::array<short_list<std::ptrdiff_t>, 3> steps_;      ///< the strides of c, a and b in these loops

@@ -63,7 +63,7 @@ class bound_mesh {
   /// The memory for blocks that other workers of the node may read; null before the first call of channels().
   arena* memory() const { return !channels_by_lane_.empty() ? &channels_by_lane_.front()->memory() : nullptr; }
 
-  /// A hash of the axes of the mesh, their sizes, and the workers on the mesh.
+  /// A hash of the axes of the mesh, their sizes, and the workers on the mesh; 0 without a world.
   std::uint64_t fingerprint() const { return fingerprint_; }
   /// Makes all workers of the world agree that they make the same call on a tensor of elements T, or throw the same
   /// error. `parameters` is a hash of further values that must be equal. Cost: one agreement; none at checks::local.

@@ -56,8 +56,8 @@ class bound_steps final : public step_list {
   /// The measured times of the last runs of the program. Runs measure times only after the first call of this function
   /// or if a trace is written; times that were not measured are 0.
   PARTITA_DECL timetable measured_timetable();
-  std::size_t bytes_held() const { return bytes_held_; }          ///< the bytes of storage for intermediate values
-  std::size_t unshared_bytes() const { return unshared_bytes_; }  ///< the same if no two blocks shared memory
+  std::size_t bytes_held() const { return bytes_held_; }          ///< this worker's storage for blocks, in bytes
+  std::size_t unshared_bytes() const { return unshared_bytes_; }  ///< that storage if no two blocks shared memory
   PARTITA_DECL static double seconds_now();                       ///< the time of a steady clock since its epoch
 
  private:
@@ -73,7 +73,7 @@ class bound_steps final : public step_list {
     PARTITA_DECL box_exchange* opened_exchange() const;  ///< that of `joined` or, if it is null, of `exchange`
   };
   struct block {                  ///< a block that steps read or set
-    step_block recorded_block{};  ///< kept until all blocks have numbers, so that no other block gets its address
+    step_block recorded_block{};  ///< keeps its address in use until storage is allocated; of a constant, for all runs
     bool is_set = false;          ///< whether a step sets it
     bool is_exchanged = false;    ///< whether an exchange reads or sets it
     bool is_outside = false;      ///< whether its memory belongs to the caller
@@ -94,13 +94,13 @@ class bound_steps final : public step_list {
 
   PARTITA_INLINE void add(const std::vector<step_block>& x, const step_block& y, std::unique_ptr<step_work> work,
                           const std::shared_ptr<planned_exchange>& exchange) override;   ///< adds a step; see step_list
-  PARTITA_DECL std::uint32_t block_number_of(const step_block& one, bool is_exchanged);  ///< index in blocks_, or new
+  PARTITA_DECL std::uint32_t block_number_of(const step_block& one, bool is_exchanged);  ///< its index; adds new blocks
   /// Removes the computations whose results no step reads and the program does not return.
   PARTITA_DECL void drop_unread_blocks();
   PARTITA_DECL void estimate_step_times(const link_cost& link, const step_model& model);  ///< sets step_use::seconds
-  /// Gives each block that a step sets an offset in one of two storages: one for the blocks that exchanges read or set,
-  /// one for all other blocks. A block keeps its memory from the first step that sets it to the last step that reads
-  /// it. Returns the sum of the bytes of both storages.
+  /// Gives each block that a step sets, except outside blocks, an offset in one of two storages: one for the blocks
+  /// that exchanges read or set, one for all other blocks. A block keeps its memory from the first step that sets it to
+  /// the last step that reads it. Returns the sum of the bytes of both storages.
   PARTITA_DECL std::size_t place_blocks();
   /// Opens the exchanges of all movements. On lanes above 0 and, if `uses_own_channels` is true, on all lanes, the
   /// program opens its own copies of cached exchanges, which no other call uses.

@@ -24,7 +24,7 @@ struct converted_operands final : other_type_operands<U> {
     for (const auto& one : operands)
       if (one) detail::count_node_uses(one, tape_nodes_before);
   }
-  void propagate_cotangent(const sharded_tensor<U>& cotangent, backward_pass& pass) override {
+  void propagate_cotangent(const sharded_tensor<U>& cotangent, backward_pass& pass) override {  ///< see the base class
     for (std::size_t i = 0; i < operands.size() && cotangent.state() != nullptr; ++i)
       if (operands[i]) add_cotangent(*operands[i], backward(i, cotangent));
     for (const auto& one : operands)

@@ -47,7 +47,7 @@ struct convolution_of_blocks {
   convolution_options<D> options;              ///< the options of the convolution of whole tensors
   std::array<std::size_t, D> image_extents{};  ///< the feature extents of the images
 
-  std::uint64_t fingerprint() const { return hasher(options.fingerprint()).mix(image_extents).value(); }
+  std::uint64_t fingerprint() const { return hasher(options.fingerprint()).mix(image_extents).value(); }  ///< a hash
 
   /// The extent of the results along feature f, which is dimension f + 2.
   std::size_t output_extent(std::size_t f) const { return options.along(f).output_extent(image_extents[f]); }
@@ -96,6 +96,7 @@ struct convolution_of_blocks {
   struct window_overlap {
     shape_list start_in_block, start_in_window, shape;  ///< along all dimensions, from the batch on
   };
+  /// The overlap of the box `block` of images with the window of `p`.
   static window_overlap find_overlap(const window_convolution& p, const short_list<interval>& block) {
     window_overlap h{{0, 0}, {0, 0}, {p.window_shape[0], p.window_shape[1]}};
     for (std::size_t f = 0; f < D; ++f) {

@@ -82,7 +82,7 @@ PARTITA_DECL text index_error(const char* call, const shape_list& extents, const
 /// The length of the rows of pad_rows(): the smallest power of two that is enough for the longest list of any worker
 /// and one number more. Few different lengths occur, so that cached plans are reused. Collective.
 PARTITA_DECL std::size_t common_list_length(bound_mesh& on, const std::vector<std::vector<std::uint64_t>>& lists);
-/// Writes the lists as rows of equal length, one for each worker. Each row begins with the length of its list.
+/// Writes the lists as rows of equal length, one per worker: length of the list, list, zeros; one more 0 follows.
 PARTITA_DECL std::vector<std::uint64_t> pad_rows(const std::vector<std::vector<std::uint64_t>>& lists,
                                                  std::size_t list_length);
 

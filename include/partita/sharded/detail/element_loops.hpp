@@ -141,23 +141,23 @@ using element_cotangent = sharded_tensor<T> (*)(const element_parameters&, std::
 template <class T>
 struct typed_element_work : typed_custom_op<T> {
   row_function_call<T> row_call;           ///< computes one row of elements, with the parameters of the call
-  element_cotangent<T> compute_cotangent;  ///< null for integers in a traced program, which have no gradients
+  element_cotangent<T> compute_cotangent;  ///< computes a cotangent; null for integers in a traced program
   short_list<std::size_t> broadcast_dims;  ///< the result's dimensions that a smaller operand has; empty: the last
   typed_element_work(const row_function_call<T>& call, element_cotangent<T> adjoint, const short_list<std::size_t>& d)
       : row_call(call), compute_cotangent(adjoint), broadcast_dims(d) {}
 
-  void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {
+  void compute(const std::vector<tensor_part<const T>>& x, const tensor_part<T>& y) const override {  ///< y = f(x)
     const T* memory[4] = {};
     for (std::size_t i = 0; i < x.size(); ++i) memory[i] = x[i].memory;
     element_loops<T>(row_call, x, y, broadcast_dims)(memory, y.memory);
   }
   std::function<void(const T* const*, T*)> prepared(const std::vector<tensor_part<const T>>& x,
-                                                    const tensor_part<T>& y) const override {
+                                                    const tensor_part<T>& y) const override {  ///< see typed_custom_op
     return element_loops<T>(row_call, x, y, broadcast_dims);
   }
   bool has_adjoint() const override { return true; }
   sharded_tensor<T> cotangent(std::size_t i, const sharded_tensor<T>& dy, const std::vector<sharded_tensor<T>>& x,
-                              const sharded_tensor<T>& y) const override {
+                              const sharded_tensor<T>& y) const override {  ///< empty if compute_cotangent is null
     return compute_cotangent == nullptr ? sharded_tensor<T>() : compute_cotangent(row_call.parameters, i, dy, x, y);
   }
 };

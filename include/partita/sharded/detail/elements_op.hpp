@@ -52,7 +52,7 @@ struct elements_op {
     else if constexpr (!Aligned) require_equal_ranks(F.name, shapes);
     return o(shapes);
   }
-  std::uint64_t fingerprint() const { return hasher(type_number<elements_op>()).mix(parameters).value(); }
+  std::uint64_t fingerprint() const { return hasher(type_number<elements_op>()).mix(parameters).value(); }  ///< a hash
   /// Whether results of F for integers may be truncated.
   bool truncates() const {
     bool all = F.properties.integer_elements == integer_support::truncated;
@@ -67,11 +67,12 @@ struct elements_op {
     return (all & 7U) | ((all & 8U) != 0 ? std::uint32_t{1} << operands : 0U);
   }
   template <class... T>
-  std::unique_ptr<const custom_op> make_custom_op() const {  ///< with the functions for elements of each T
+  std::unique_ptr<const custom_op> make_custom_op() const {  ///< with the loops and cotangents for elements of each T
     return std::unique_ptr<const custom_op>(new element_work_of_types<T...>(
         fingerprint(), {row_call<T>(), cotangent_for_type<T, sizeof...(T)>, broadcast_dims()}...));
   }
 
+  /// The function that computes a row of elements of T by F.
   template <class T>
   static constexpr row_function<T> compute_row =
       &element_row_loop<typename function::value, operands, function::parameters,

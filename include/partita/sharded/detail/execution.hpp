@@ -100,7 +100,7 @@ inline constexpr std::size_t max_step_operands = 32;
 /// A block that a step reads or sets: its memory, and its size.
 struct step_block {
   std::shared_ptr<void> memory{};  ///< the elements; shared with the tensor_block
-  std::size_t bytes = 0;           ///< the size of the elements
+  std::size_t bytes = 0;           ///< the size of all elements, in bytes
 
   step_block() = default;  ///< no block
   template <class T>

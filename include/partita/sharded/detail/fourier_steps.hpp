@@ -97,7 +97,7 @@ constexpr sharding layout_after_transform(sharding s, std::uint32_t left, std::u
 /// or a cosine or sine transform of real numbers; with its direction and its norm.
 struct transform_kind {
   bool inverse = false;                            ///< whether this is the inverse transform
-  fourier_norm norm = fourier_norm::backward;      ///< which direction is divided by the number of points
+  fourier_norm norm = fourier_norm::backward;      ///< which direction is scaled; see fourier_norm
   line_kind kind = line_kind::complex_to_complex;  ///< the element types of input and result
   real_transform real = real_transform::dct_1;     ///< the transform of real numbers, if `kind` is real_to_real
 
@@ -158,7 +158,7 @@ struct transform_operation {
   static constexpr std::size_t parameters = 5;       ///< the number of data members, equal on all workers
   static constexpr bool on_complex = OfComplex;      ///< whether complex elements are accepted
   bool inverse = false;                              ///< whether this is the inverse transform
-  fourier_norm norm = fourier_norm::backward;        ///< which direction is divided by the number of points
+  fourier_norm norm = fourier_norm::backward;        ///< which direction is scaled; see fourier_norm
   line_kind kind = line_kind::complex_to_complex;    ///< the element types of input and result
   real_transform real = real_transform::dct_1;       ///< the transform of real numbers, if `kind` is real_to_real
   bool transposed = false;                           ///< whether this is the transpose of the transform
@@ -182,9 +182,9 @@ template <bool ToReal, std::size_t D>
 struct half_spectrum_operation {
   /// The element types of operand and result, where double stands for both precisions.
   using operand_type = std::conditional_t<ToReal, std::complex<double>, double>;
-  using result_type = std::conditional_t<ToReal, double, std::complex<double>>;
+  using result_type = std::conditional_t<ToReal, double, std::complex<double>>;  ///< a placeholder for both precisions
   static constexpr std::size_t parameters = 2;  ///< the number of data members, equal on all workers
-  fourier_norm norm = fourier_norm::backward;   ///< which direction is divided by the number of points
+  fourier_norm norm = fourier_norm::backward;   ///< which direction is scaled; see fourier_norm
   std::size_t n = 0;                            ///< the number of real numbers along dimension D
 
   static constexpr const char* name() { return ToReal ? "irfft" : "rfft"; }  ///< of the operation, in logs and errors

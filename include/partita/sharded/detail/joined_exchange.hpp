@@ -33,13 +33,13 @@ class joined_exchange {
   void set_memory(std::size_t part, void* x, void* y) { parts_[part].x = x, parts_[part].y = y; }
   PARTITA_DECL void start();                                         ///< Packs and sends the boxes.
   PARTITA_DECL void finish();                                        ///< Waits for the messages, and unpacks the boxes.
-  box_exchange* opened_exchange() const { return exchange_.get(); }  ///< of the common messages; null before open()
+  box_exchange* opened_exchange() const { return exchange_.get(); }  ///< null before open(), and if not takes_part()
 
  private:
   struct movement_part {                                  ///< this worker's part of one of the movements
     element_kind kind{};                                  ///< the element type of the movement
     lowered_plan plan{};                                  ///< the boxes that this worker sends, receives and keeps
-    short_list<std::ptrdiff_t> x_strides{}, y_strides{};  ///< the strides of this worker's dense blocks
+    short_list<std::ptrdiff_t> x_strides{}, y_strides{};  ///< the strides of this worker's dense blocks x and y
     void *x = nullptr, *y = nullptr;                      ///< the memory of these blocks
   };
   /// A box in a message: the worker at the other end, the number of the box's movement, the number of the box in that
@@ -57,10 +57,10 @@ class joined_exchange {
 
   std::vector<movement_part> parts_;                         ///< the movements, in the order in which they were passed
   lowered_plan messages_{1};                                 ///< one box, a message, for each worker at the other end
-  std::vector<packed_box> outgoing_boxes_, incoming_boxes_;  ///< those of all movements, ordered by worker
+  std::vector<packed_box> outgoing_boxes_, incoming_boxes_;  ///< the boxes to send and to receive, ordered by worker
   std::vector<word> send_buffer_, receive_buffer_;           ///< all messages that this worker sends, or receives
   bool takes_part_ = false;                                  ///< see takes_part()
-  movement_counts counts_{1, 0, 0};                          ///< the exchanges, bytes and messages of one execution
+  movement_counts counts_{1, 0, 0};                          ///< what one execution adds to run_state.movement_totals
   std::unique_ptr<box_exchange> exchange_;                   ///< null before open(), and if this worker takes no part
 };
 

@@ -24,7 +24,7 @@ struct tensor_argument {
   text (*type_name)() = nullptr;        ///< returns the name of the element type
   bool is_recorded = false;             ///< whether the tensor is on a tape
 
-  tensor_argument() = default;
+  tensor_argument() = default;  ///< no tensor
   template <class T>
   tensor_argument(const sharded_tensor<T>& x)  // NOLINT(google-explicit-constructor): a tensor is passed as what it is
       : on(x.state()->on.get()),
@@ -117,6 +117,7 @@ struct tensors_of_program {
   static tensor transform(const tensor& x, const F& f) {
     return f(x);
   }
+  /// Before a call, allocates new memory for a result whose memory another tensor shares.
   static void ensure_unique_memory(bound_steps& steps, tensor& result, std::uint32_t number) {
     detail::ensure_unique_memory(steps, result, number);
   }

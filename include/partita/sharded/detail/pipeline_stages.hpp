@@ -36,7 +36,7 @@ class pipeline_stages {
   std::size_t size() const { return stages_.size(); }  ///< the number of stages
   const stage& operator[](std::size_t k) const { return stages_[k]; }
   const pipeline_shape& shape() const { return shape_; }  ///< the workers of the stages, and the micro-batches
-  /// The rows of each micro-batch.
+  /// For each micro-batch, the interval of its rows among the rows of the batch.
   const std::vector<interval>& micro_batch_rows() const { return micro_batch_rows_; }
   /// The number of arguments of a stage before its parameters.
   std::size_t arguments_before_parameters(std::size_t k) const { return k + 1 == stages_.size() ? 2 : 1; }
@@ -57,7 +57,7 @@ class pipeline_stages {
 
   std::vector<stage> stages_;               ///< the stages, in the order in which data pass them
   pipeline_shape shape_;                    ///< see shape()
-  std::vector<interval> micro_batch_rows_;  ///< the rows of each micro-batch
+  std::vector<interval> micro_batch_rows_;  ///< see micro_batch_rows()
   std::uint64_t fingerprint_ = 0;           ///< see fingerprint()
 };
 

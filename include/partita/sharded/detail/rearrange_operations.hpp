@@ -18,8 +18,8 @@ namespace partita {
 struct index_progression {
   std::size_t start = 0, stop = 0, step = 1;  ///< `step` is the distance of two indices; `stop` is excluded
 
-  constexpr std::size_t size() const { return stop <= start ? 0 : (stop - start + step - 1) / step; }
-  constexpr std::uint64_t fingerprint() const { return hasher().mix(start).mix(stop).mix(step).value(); }
+  constexpr std::size_t size() const { return stop <= start ? 0 : (stop - start + step - 1) / step; }  ///< their number
+  constexpr std::uint64_t fingerprint() const { return hasher().mix(start).mix(stop).mix(step).value(); }  ///< a hash
 };
 
 namespace detail {
@@ -117,6 +117,7 @@ template <std::size_t... D>
 struct flip_operation : rearrangement<flip_operation<D...>, D...> {  ///< reverses the order along the dimensions D
   static constexpr partita::rule rule(const shape_span& x) { return rule_keeping_extents<D...>("flip", x); }
   std::size_t source(std::size_t, std::size_t i, std::size_t n) const { return n - 1 - i; }  ///< where i comes from
+  /// The indices of x, which has extent n, that the interval y of the result reads.
   interval read_interval(std::size_t, interval y, std::size_t n) const { return {n - y.stop, n - y.start}; }
   template <class X>
   X adjoint(std::size_t, const X& dy, const X&, const X&) const {  ///< the cotangent of x
@@ -239,6 +240,7 @@ struct strided_operation : rearrangement<strided_operation<D...>, D...> {  ///< 
     (take(D), ...);
     return y;
   }
+  /// The index of x, along the k-th of the dimensions D, from which index i of the result comes.
   std::size_t source(std::size_t k, std::size_t i, std::size_t) const { return indices[k].start + i * indices[k].step; }
   interval read_interval(std::size_t k, interval y, std::size_t) const {  ///< the indices of x that y reads
     return {source(k, y.start, 0), source(k, y.stop - 1, 0) + 1};

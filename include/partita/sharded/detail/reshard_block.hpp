@@ -120,7 +120,7 @@ class announced_movement {
   const char* call_name_;                 ///< the operation that needs the movement
   const sharding &source_, &target_;      ///< the layouts before and after the movement
   const shape_list& extents_;             ///< the extents of the tensor
-  std::size_t max_bytes_, bytes_before_;  ///< the most bytes that a worker receives; received by this worker before
+  std::size_t max_bytes_, bytes_before_;  ///< see movement::most_bytes; the bytes that this worker received before
 };
 /// Executes a planned exchange, or adds it as a step to a program that is being bound. Does nothing in dry runs.
 template <class T>

@@ -17,7 +17,7 @@ struct known_indices {
   std::shared_ptr<const std::vector<std::size_t>> values;  ///< the indices, in C order
   shape_list extents{};                                    ///< the extents of the array
 
-  std::uint64_t fingerprint() const { return hasher().mix(*values).mix(extents).value(); }
+  std::uint64_t fingerprint() const { return hasher().mix(*values).mix(extents).value(); }  ///< a hash of both members
 };
 
 /// Calls f(k, label) for each row k of the box `rows`, with the label at the row's global index.

@@ -39,8 +39,8 @@ struct tape_node {
   std::vector<std::shared_ptr<tape_node>> operands{};  ///< the operands' nodes; null for an operand without a gradient
   cotangent_function<T> backward{};                    ///< the adjoint; null for a parameter, and with other_operands
   bool is_reshard = false;                             ///< whether the value is its only operand, resharded
-  bool keeps_contribution_layout = false;              ///< whether the outer tape node reshards the cotangent
-  bool passes_on_contributions = false;                ///< whether contributions are passed on without a sum
+  bool keeps_contribution_layout = false;              ///< true: a single contribution is not resharded
+  bool passes_on_contributions = false;                ///< true: each contribution is passed on alone, without a sum
   std::size_t uses = 0;                                ///< uses that have not contributed to the cotangent yet
   std::vector<sharded_tensor<T>> contributions{};      ///< the contributions to the cotangent, one per layout
   sharded_tensor<T> cotangent{};                       ///< the sum of the contributions; empty until it is complete

@@ -37,7 +37,7 @@ class tape_blocks {
   PARTITA_DECL void release();  ///< ends the lifetime of the tape node and its blocks
 
  private:
-  std::shared_ptr<tape_statistics> statistics_;   ///< of the thread that called record(); null before
+  std::shared_ptr<tape_statistics> statistics_;   ///< of the thread of record(); null before, and after release()
   std::vector<const void*> blocks_of_tape_node_;  ///< one entry for each block that hold_block() has added
 };
 

@@ -22,7 +22,7 @@ struct window_runner {
   virtual ~window_runner() = default;
   virtual sharded_tensor<T> run_in_windows(const applied_operation& work, const std::vector<sharded_tensor<T>>& x,
                                            const sharding* operand_layouts, const sharding& result_layout,
-                                           wider_window<T>* wider) const = 0;  ///< `wider` may be null
+                                           wider_window<T>* wider) const = 0;  ///< executes it on x; wider may be null
 };
 /// Executes the operation `op` of the traced_window Window on elements of T.
 template <class Op, class Window, class T>

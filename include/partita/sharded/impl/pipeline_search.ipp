@@ -13,7 +13,7 @@ PARTITA_DEF pipeline_answer search_pipeline(const pipeline_network& network, con
   /// The estimated times and memory of consecutive layers for one micro-batch.
   struct stage_estimate {
     double forward = 0, backward = 0, update = 0;  ///< seconds of the passes, and of the optimiser's update
-    std::size_t peak_bytes = 0;                    ///< bytes of memory on a worker
+    std::size_t peak_bytes = 0;                    ///< the most bytes that a worker needs in a step of one micro-batch
     std::size_t kept_bytes = 0;  ///< of peak_bytes, the bytes that the forward pass keeps for the backward pass
     std::size_t sent_bytes = 0;  ///< the bytes of a worker's block of the result
     search_candidate layouts{};  ///< found by search()

@@ -124,7 +124,7 @@ PARTITA_DEF std::vector<step_use> steps_of(const step_plan& plan) {
 
     const step_plan& plan_;                                          ///< whose events are converted
     const graph& graph_;                                             ///< the program of the plan
-    std::vector<std::uint32_t> block_of_value_{}, window_blocks_{};  ///< the latter: windows for the next operation
+    std::vector<std::uint32_t> block_of_value_{}, window_blocks_{};  ///< blocks of values; windows for the next step
     std::vector<std::vector<std::uint32_t>> cotangents_;             ///< for each value, the blocks of contributions
     std::vector<std::vector<copy>> copies_{};                        ///< the copies that were moved for each operation
     std::uint32_t block_count_;                                      ///< the number that the next new block gets

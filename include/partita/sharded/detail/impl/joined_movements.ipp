@@ -12,7 +12,7 @@ PARTITA_DEF std::vector<movements_of_level> find_small_movements(const std::vect
   // The level of a block is the number of movements on the longest chain of steps that ends with a step that sets (or
   // reads) the block.
   struct block {
-    std::size_t set_level = 0, read_level = 0;  ///< after its last set, and after all reads since then
+    std::size_t set_level = 0, read_level = 0;  ///< the level after its last set; the highest after reads since then
   };
   std::vector<block> blocks;
   const auto known = [&](std::uint32_t b) -> block& {

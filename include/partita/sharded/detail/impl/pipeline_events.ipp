@@ -139,8 +139,8 @@ class pipeline_writer {
   const pipeline_run& run_;                                ///< the simulated run
   const std::vector<step_use>& steps_;                     ///< the recorded steps
   pipeline_numbering numbers_;                             ///< numbers the tasks and movements
-  std::vector<std::vector<std::uint32_t>> steps_of_task_;  ///< by the number that numbers_ gives a task or movement
-  std::vector<double> end_times_;                          ///< of the simulated tasks, by pipeline_shape::number()
+  std::vector<std::vector<std::uint32_t>> steps_of_task_;  ///< indices in steps_, by number of the task or movement
+  std::vector<double> end_times_;                          ///< in seconds, by pipeline_shape::number() of the task
   bool has_weight_passes_ = false;   ///< whether gradients of weights are computed in separate passes
   std::vector<event> events_;        ///< the events of all tasks and movements
   std::vector<ordered_step> order_;  ///< the steps that are ordered so far

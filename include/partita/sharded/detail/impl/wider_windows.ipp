@@ -111,7 +111,7 @@ class wider_box_finder {
   const std::vector<placed_operation>& placed_operations_;  ///< the layouts of each operation
   bound_mesh& bound_mesh_;                                  ///< the mesh of the program
   link_cost link_;                                          ///< the estimated cost of a movement between the workers
-  double element_bytes_, multiply_adds_per_second_;         ///< the latter: the speed of one worker
+  double element_bytes_, multiply_adds_per_second_;         ///< bytes of an element; the speed of one worker
   std::vector<wider_result> wider_results_;                 ///< the result for each operation, as far as decided
 };
 
