@@ -126,7 +126,7 @@ template <class E, class Shape, broadcast_dimensions_choice Dims = broadcast_dim
   requires(detail::array_operand<E> && !is_extents<Shape> && std::is_constructible_v<short_list<std::ptrdiff_t>, Shape>)
 auto broadcast_in_dim(E&& x, const Shape& result, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;
-  using known_extents = typename extents_from_shape_type<Shape>::type;  ///< void if Shape fixes no rank
+  using known_extents = typename extents_from_shape_type<Shape>::type;  ///< of the type Shape; void if it fixes no rank
   const shape_list operand = shape_of(x);
   const short_list<std::ptrdiff_t> whole(result);
   if (const auto verdict = judge_result_extents(whole); !verdict) throw shape_error(explain_verdict(verdict, whole));
@@ -157,7 +157,7 @@ template <array_expression Dy, class Shape, broadcast_dimensions_choice Dims = b
   requires(!is_extents<Shape> && std::is_constructible_v<shape_list, Shape>)
 auto broadcast_adjoint(const Dy& dy, const Shape& operand, const Dims& dims = {}, strictness_t<Level> = {}) {
   using namespace detail;
-  using known_extents = typename extents_from_shape_type<Shape>::type;  ///< void if Shape fixes no rank
+  using known_extents = typename extents_from_shape_type<Shape>::type;  ///< of the type Shape; void if it fixes no rank
   const shape_list small(operand), whole = shape_of(dy);
   require_broadcast_in_dim<known_extents, array_extents<Dy>, Level>(small, whole, dims);
   return sum_to_operand<rank_of_extents<known_extents>>(

@@ -96,8 +96,8 @@ struct trailing_digits {
   }
 
  private:
-  struct float_parts {       ///< mantissa times 2^exponent is the number's size, except for a constant factor
-    std::int64_t exponent;   ///< the exponent of the last digit, 1 for the smallest numbers
+  struct float_parts {       ///< the number's magnitude is mantissa * 2^exponent times a constant of its type
+    std::int64_t exponent;   ///< the biased exponent of the number, 1 for subnormal numbers
     std::uint64_t mantissa;  ///< all digits of the number, as an integer without a sign
   };
   template <class T>
@@ -138,6 +138,7 @@ class typed_exact_terms final : public exact_terms {
     used_list_count_ = 0;
   }
   void add(const char* block) override { blocks_.push_back(reinterpret_cast<const T*>(block)); }  ///< adds a block
+  /// Stores in `to` the sums of all blocks and messages, each rounded once.
   void round(char* to) override { exact_sum<T>(block(), blocks_.size(), n_, reinterpret_cast<T*>(to)); }
 
   /// Writes the first terms of all sums and, if any sum has more terms, a byte that identifies the encoding of the

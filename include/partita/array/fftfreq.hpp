@@ -37,7 +37,8 @@ inline xt::xtensor<double, 1> sampling_frequencies(const char* call, std::size_t
 inline xt::xtensor<double, 1> fftfreq(std::size_t n, double sample_spacing = 1) {
   return detail::sampling_frequencies("fftfreq", n, false, sample_spacing);
 }
-inline xt::xtensor<double, 1> rfftfreq(std::size_t n, double sample_spacing = 1) {  ///< of half of the spectrum
+/// The frequencies of half of the spectrum of n points: 0, 1, …, n / 2, each divided by n * sample_spacing.
+inline xt::xtensor<double, 1> rfftfreq(std::size_t n, double sample_spacing = 1) {
   return detail::sampling_frequencies("rfftfreq", n, true, sample_spacing);
 }
 

@@ -21,7 +21,7 @@ enum class real_transform { dct_1, dct_2, dct_3, dct_4, dst_1, dst_2, dst_3, dst
 
 /// Options of the kernel fourier_transform.
 struct fourier_options {
-  fourier_norm norm = fourier_norm::backward;  ///< which direction is divided by the number of points
+  fourier_norm norm = fourier_norm::backward;  ///< which direction is divided, and by which number
   bool inverse = false;                        ///< compute the inverse transform; complex_to_real always is an inverse
   std::size_t real_extent = 0;  ///< the real elements along the last transformed dimension; complex_to_real requires it
   bool measure = false;         ///< whether FFTW times its algorithms before the first call (FFTW_MEASURE)
@@ -61,6 +61,7 @@ struct end_factors {
   double first = 1, last = 1;  ///< multiply the first and the last element; 1 leaves it unchanged
 
   constexpr bool has_factors() const { return first != 1 || last != 1; }  ///< whether a factor is not 1
+  /// These factors with the first multiplied by f, and the last by l.
   constexpr end_factors multiplied_by(double f, double l) const { return {first * f, last * l}; }
 };
 

@@ -43,7 +43,7 @@ struct power {
 
  private:
   template <class T>
-  static constexpr T integer_power(T base, T exponent) {  ///< by repeated squaring
+  static constexpr T integer_power(T base, T exponent) {  ///< base to the power `exponent`, by repeated squaring
     if (exponent < 0) {
       if (base == T{1}) return 1;
       if constexpr (std::is_signed_v<T>)
@@ -73,7 +73,7 @@ struct minimum {                                  ///< the minimum of two number
     return a < b || a != a ? a : b;
   }
 };
-struct atan2 {                                  ///< the angle of the point (b, a), from -pi to pi
+struct atan2 {                                  ///< atan2(a, b): the angle of the point x = b, y = a, from -pi to pi
   static constexpr const char* name = "atan2";  ///< in error messages
   template <class T, class U>
   auto operator()(const T& a, const U& b) const {

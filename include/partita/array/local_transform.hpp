@@ -168,7 +168,7 @@ class local_transforms {
     });
   }
 
-  /// Applies transforms that keep the element type: the first transform reads x, all others are in place in y.
+  /// Applies the transforms from `line` to before `last_line`, which keep the element type, to x, with the result in y.
   template <class In, class Out, std::size_t Rank, class Line>
   void transform_each_dimension(const strided<In, Rank>& x, const strided<Out, Rank>& y, Line line, Line last_line) {
     bool in_place = line == last_line || line->before.has_factors();
@@ -252,7 +252,7 @@ class local_transforms {
   template <class T>
   using fftw_memory = std::unique_ptr<T, fftw_deleter<T>>;  ///< uninitialised memory, aligned for FFTW
   template <class T>
-  static fftw_memory<T> allocate_for_fftw(std::size_t n) {  ///< of n elements; throws std::bad_alloc
+  static fftw_memory<T> allocate_for_fftw(std::size_t n) {  ///< memory for n elements; throws std::bad_alloc
     fftw_memory<T> memory(static_cast<T*>(fftw_of<real_of<T>>::allocate(n * sizeof(T))));
     if (memory == nullptr) throw std::bad_alloc();
     return memory;

@@ -25,7 +25,7 @@ struct resized_line {
 
   constexpr bool is_lengthened() const { return n < m; }  ///< whether zeros are added, not waves removed
   constexpr std::size_t shorter_length() const { return is_lengthened() ? n : m; }  ///< the smaller number of points
-  /// Whether one wave of the shorter line is both positive and negative; that wave is the wave `shared_wave()`.
+  /// Whether the wave `shared_wave()` of the shorter line is both positive and negative; false if the length is kept.
   constexpr bool has_shared_nyquist_wave() const { return n != m && shorter_length() > 0 && shorter_length() % 2 == 0; }
   constexpr std::size_t shared_wave() const { return shorter_length() / 2; }  ///< the highest wave of the shorter line
   /// The number of waves of the spectrum before its length is changed.
@@ -33,7 +33,8 @@ struct resized_line {
   /// The number of waves of the spectrum after its length is changed.
   constexpr std::size_t extent() const { return is_half_spectrum ? half_spectrum_extent(m) : m; }
 
-  /// The range of waves from 0 on, and the range of negative waves. A line that keeps its length has one range.
+  /// The kept waves from 0 on, and the kept negative waves: none in half of a spectrum, or if the length is kept,
+  /// where the first range has all waves.
   constexpr std::array<wave_range, 2> wave_ranges() const {
     if (n == m) return {wave_range{0, extent(), 0}, {}};
     return {wave_range{0, shared_wave() + 1, 0},

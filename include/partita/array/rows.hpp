@@ -104,7 +104,8 @@ struct row_reader<xt::xscalar<CT>> {
 
 template <class F, class... CT>
 struct row_reader<xt::xfunction<elementwise_function<F>, CT...>> {
-  static constexpr bool is_readable = (row_reader<std::remove_cvref_t<CT>>::is_readable && ...);  ///< and all operands
+  /// Whether all operands can be read by a row_reader.
+  static constexpr bool is_readable = (row_reader<std::remove_cvref_t<CT>>::is_readable && ...);
   static constexpr std::size_t leaf_count = (row_reader<std::remove_cvref_t<CT>>::leaf_count + ... + 0);
   using function = xt::xfunction<elementwise_function<F>, CT...>;  ///< the expression that is read
 
@@ -120,7 +121,7 @@ struct row_reader<xt::xfunction<elementwise_function<F>, CT...>> {
     std::apply([&](const auto&... x) { (x.write_strides(d, rank, out, k), ...); }, operands);
   }
   template <class Plane, class Steps>
-  void enter_plane(const Plane& plane, const Steps& offsets, std::size_t& k) {  ///< in all operands
+  void enter_plane(const Plane& plane, const Steps& offsets, std::size_t& k) {  ///< moves all operands to this plane
     std::apply([&](auto&... x) { (x.enter_plane(plane, offsets, k), ...); }, operands);
   }
   template <unsigned Units, bool General, std::size_t K>

@@ -64,7 +64,8 @@ class hdf5_error_silencer {
   void* previous_handler_data_ = nullptr;   ///< the argument of previous_handler_
 };
 
-/// The HDF5 type of an element: the native type of a number; for bool and complex numbers the type that h5py uses.
+/// The HDF5 type of an element, which the caller must close: for a number the native type, for bool and complex numbers
+/// the type that h5py uses.
 template <class T>
 hid_t make_hdf5_type() {
   if constexpr (std::is_same_v<T, bool>) {
@@ -100,7 +101,7 @@ hid_t make_hdf5_dataspace(const std::array<std::size_t, Rank>& extents) {  ///< 
   for (std::size_t d = 0; d < Rank; ++d) sizes[d] = extents[d];
   return Rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(Rank), sizes, nullptr);
 }
-/// Selects this worker's box in a dataspace, or no element if this worker does not own a slab.
+/// Selects this worker's box in a dataspace, or no element if it owns no slab. Returns whether HDF5 succeeded.
 template <std::size_t Rank>
 bool select_slab(hid_t space, const slab_partition<Rank>& where) {
   if (!where.is_owner() || volume_of(where.own_shape()) == 0) return H5Sselect_none(space) >= 0;
@@ -114,9 +115,9 @@ bool select_slab(hid_t space, const slab_partition<Rank>& where) {
   }
 }
 
-/// Opens a file on all workers of a world. With `may_create` a missing file is created, and the contents of an existing
-/// file are discarded. Collective. The function allocates nothing before HDF5 is called, because a worker that throws
-/// would leave the other workers waiting in HDF5.
+/// Opens a file on all workers of a world; returns its identifier, negative after an error. With `may_create` a missing
+/// file is created, and the contents of an existing file are discarded. Collective. The function allocates nothing
+/// before HDF5 is called, because a worker that throws would leave the other workers waiting in HDF5.
 inline hid_t open_hdf5(const world& everyone, const std::string& path, bool is_writing, bool may_create) {
   const hdf5_id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   if (H5Pset_fapl_mpio(access, everyone.state()->communicator(), mpi_info_null()) < 0) return -1;
@@ -173,9 +174,10 @@ file_error check_dataset(const file_call& call, const std::string& path, const s
   return {};
 }
 
-/// Writes this worker's slab to a dataset, or reads the slab from the dataset. Each owner of a slab reads or writes one
-/// range of the HDF5 file, independently of the other workers. Collective transfers are not used, because each slab is
-/// one range of the file already, and collective writing of Open MPI 4.1 is known to hang.
+/// Writes this worker's slab to a dataset, or reads it from the dataset, by move(space in memory, space in the file).
+/// Returns whether HDF5 succeeded. Each owner of a slab reads or writes one range of the HDF5 file, independently of
+/// the other workers. Collective transfers are not used, because each slab is one range of the file already, and
+/// collective writing of Open MPI 4.1 is known to hang.
 template <class Move, std::size_t Rank>
 bool move_slab(hid_t data, const slab_partition<Rank>& where, Move move) {
   const hdf5_id file_space(H5Dget_space(data), H5Sclose);

@@ -126,7 +126,7 @@ class npy_header_parser : private token_reader {
   PARTITA_DECL bool read_order();  ///< parses the value of the entry fortran_order
   PARTITA_DECL bool read_shape();  ///< parses the value of the entry shape
 
-  PARTITA_DECL npy_header_found check_total_size();  ///< computes data_bytes; an error if it is above 2^63
+  PARTITA_DECL npy_header_found check_total_size();  ///< computes data_bytes; an error if it is 2^63 or more
 
   npy_header_found parsed_;  ///< what was parsed so far, and the first error
 };

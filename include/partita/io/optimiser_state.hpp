@@ -24,7 +24,7 @@ class flat_state {
   /// The number of steps n is stored as n / steps_per_unit and n % steps_per_unit, which a float holds exactly.
   static constexpr std::size_t steps_per_unit = 1U << 20U;
 
-  flat_state(const world& everyone, sharded_optimiser<T, Options>& optimiser)
+  flat_state(const world& everyone, sharded_optimiser<T, Options>& optimiser)  ///< refers to the optimiser
       : everyone_(everyone),
         mesh_(bound_mesh::of(everyone, placed_mesh(partita::mesh(axis("workers", everyone.size()))))),
         optimiser_(optimiser) {
@@ -39,7 +39,7 @@ class flat_state {
     mesh_->agree<T>(call, whole, whole, {state_numbers_}, fingerprint());
   }
   std::size_t numbers_in_file() const { return file_numbers_; }  ///< the length of the sequence in the file
-  /// Whether a file with this number of numbers can be read, with or without a fingerprint.
+  /// Sets numbers_in_file(); returns whether a file of this length can be read, with or without a fingerprint.
   bool accept_file_length(std::size_t numbers) {
     file_numbers_ = numbers;
     return numbers == state_numbers_ || numbers == state_numbers_ + 1;
@@ -50,6 +50,7 @@ class flat_state {
     for (const auto& [n] : gather_numbers<1>(*mesh_->everyone().state(), {mine})) sum += static_cast<std::size_t>(n);
     return sum;
   }
+  /// The partition of a tensor of rank 1 over all workers.
   auto partition_of_all_workers() const { return everyone_.partition(partita::extents<dynamic>(everyone_.size())); }
   /// Returns this worker's part of the sequence. Collective.
   xt::xtensor<T, 1> flatten_state() const {

@@ -53,7 +53,7 @@ struct shardy_reader {
     position += k;
     return true;
   }
-  constexpr std::size_t read_number() {
+  constexpr std::size_t read_number() {  ///< parses a decimal number that is not negative
     if (!is_digit(next())) throw_syntax_error("a number");
     std::size_t n = 0;
     for (; is_digit(source[position]); ++position) n = 10 * n + static_cast<std::size_t>(source[position] - '0');
@@ -193,7 +193,7 @@ struct as_shardy {
     /// The maximum number of factors: those of a rule, and one for each dimension of extent 1.
     static constexpr std::size_t most_written_factors = rule::most_dimensions_in_all + most_factors;
     const rule& r;                               ///< the rule to write
-    std::size_t number[most_written_factors]{};  ///< the number of each factor, then of each dimension of extent 1
+    std::size_t number[most_written_factors]{};  ///< each factor's name (0: i, 17: z, 18: z_1), then each extent 1's
     std::size_t size[most_written_factors]{};    ///< the size of each factor, in the same order
     std::size_t count = 0;                       ///< how many entries of `number` and `size` are used
 
@@ -249,7 +249,7 @@ struct as_shardy {
       }
       out << ')';
     }
-    /// Writes the factors of a kind as `word` i, k}; writes nothing if there are none.
+    /// Writes `word`, such as ` reduction={`, the factors of this kind and a brace; writes nothing if there are none.
     template <class Out>
     constexpr void write_kind(Out& out, const char* word, factor_kind kind) const {
       bool any = false;

@@ -91,7 +91,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
         this->weight_pointers());
   }
   template <class X>
-  auto forward(const X& x) {
+  auto forward(const X& x) {  ///< the same as operator()
     return (*this)(x);
   }
   /// Returns dx for the last x, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().
@@ -114,7 +114,7 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   /// The running statistics, which are empty without `track`. The running variance averages unbiased estimates of the
   /// variance, with the factor n / (n - 1), as in PyTorch.
   xt::xtensor<double, 1>& running_mean() { return running_mean_; }
-  xt::xtensor<double, 1>& running_variance() { return running_variance_; }  ///< the unbiased estimate, per channel
+  xt::xtensor<double, 1>& running_variance() { return running_variance_; }  ///< for each channel of this worker
   /// The range of the channels that this worker keeps; empty on a worker outside of p.
   interval channels() const { return detail::part_of_channels(layout_.p(), options_, name); }
   const batch_norm_options& options() const { return options_; }
@@ -143,9 +143,10 @@ class batch_norm : public detail::scale_and_shift<T, 1> {
   batch_norm_options options_;
   cut channel_cut_;                                         ///< the split of the channels over dimension 1 of p
   xt::xtensor<double, 1> running_mean_, running_variance_;  ///< for each channel of this worker; empty without `track`
-  std::vector<double> element_counts_;  ///< for each channel, its elements in all of the last x in training
+  std::vector<double> element_counts_;  ///< elements of each channel in the whole x that last gave the statistics
   std::size_t batch_count_ = 0;         ///< the number of batches in the running statistics
-  bool training_ = true, uses_running_stats_ = false, forward_done_ = false;  ///< now; in the last call; ever called
+  /// The mode now, whether the last call used the running statistics, and whether the layer was called.
+  bool training_ = true, uses_running_stats_ = false, forward_done_ = false;
 };
 
 /// Fallback for `batch_norm layer(p, options)` without an element type: a compile-time error with a readable message.

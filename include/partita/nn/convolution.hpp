@@ -81,7 +81,7 @@ class convolution {
     if constexpr (is_valid_operand<X>()) return valid_state().forward(x);
   }
   template <class X>
-  auto forward(const X& x) {
+  auto forward(const X& x) {  ///< the same as operator()
     return (*this)(x);
   }
   /// Returns the gradient with respect to the last x, from a dy of the shape of the last result. Adds the gradients of
@@ -170,7 +170,7 @@ class convolution {
              << weight_partition.world().id() << ", and a bias and gradients that fit; got weights "
              << detail::shape_array<rank>(weight.shape()) << "; assign blocks of the shapes that they replace";
     }
-    detail::convolver<T, Features> local_convolver() const {
+    detail::convolver<T, Features> local_convolver() const {  ///< for this worker's part of the last x
       return detail::convolver<T, Features>(
           detail::local_convolution_of(split, weight_partition.index(), x_shape, part_shape));
     }

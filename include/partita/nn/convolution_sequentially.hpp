@@ -61,8 +61,8 @@ class convolution {
     });
     return detail::sum_windows(input_plans_, dx, "convolution");
   }
-  const block& weight_gradient() const { return dw_; }            ///< of the whole W, by the last adjoint()
-  const xt::xtensor<T, 1>& bias_gradient() const { return db_; }  ///< of the whole bias, by the last adjoint()
+  const block& weight_gradient() const { return dw_; }            ///< gradient of the whole W, by the last adjoint()
+  const xt::xtensor<T, 1>& bias_gradient() const { return db_; }  ///< gradient of the whole bias, by the last adjoint()
 
  private:
   /// The element of the whole tensor that corresponds to element e of a part, which starts at index `at`.

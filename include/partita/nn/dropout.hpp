@@ -58,7 +58,7 @@ class dropout {
     return y;
   }
   template <class X>
-  auto forward(const X& x) {
+  auto forward(const X& x) {  ///< the same as operator()
     return (*this)(x);
   }
   /// Returns dy times the mask of the last call, or dy if this call was made in evaluation mode.
@@ -111,7 +111,8 @@ class dropout {
   box<rank> own_box_{};                        ///< the global indices of this worker's block of the last x
   std::array<std::size_t, rank> extents_{};    ///< the extents of the whole last x
   std::uint64_t step_ = 0, step_of_mask_ = 0;  ///< the calls in training mode so far; this number after the last call
-  bool training_ = true, drops_elements_ = false, was_called_ = false;  ///< mode now; mode of last call; ever called
+  /// Whether the mode is training now, whether it was so in the last call, and whether the layer was called.
+  bool training_ = true, drops_elements_ = false, was_called_ = false;
 };
 
 PARTITA_FALLBACK_CLASS(dropout, detail::arguments_not_given) {

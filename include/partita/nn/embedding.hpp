@@ -110,10 +110,10 @@ class embedding {
     return detail::kernel_access::call(sum_blocks_along_last_dimension_, y, error_message);
   }
   template <class X>
-  auto forward(const X& x) {
+  auto forward(const X& x) {  ///< the same as operator()
     return (*this)(x);
   }
-  /// Returns zeros. Adds the gradient of W, summed over the workers that keep this block of W, to weight_gradient().
+  /// Returns zeros for x; adds the gradient of W, summed over the workers with this block of W, to weight_gradient().
   template <class Y>
   xt::xtensor<T, Rank - 1> adjoint(const Y& dy) {
     static_assert(detail::block_of_rank<Y, T, Rank>(),

@@ -40,7 +40,7 @@ class flatten {
     return to_balanced_(copy_to_shape<T, 2>(block, {shape_[0], merged_extent}));
   }
   template <class X>
-  auto forward(const X& x) {
+  auto forward(const X& x) {  ///< the same as operator()
     return (*this)(x);
   }
   /// Returns this worker's block of the gradient with respect to the last x, in the layout of x.

@@ -13,7 +13,7 @@
 namespace partita {
 
 struct group_norm_options {
-  std::size_t groups = 1;            ///< groups == channels is instance normalisation
+  std::size_t groups = 1;            ///< how many groups of channels; groups == channels is instance normalisation
   std::size_t channels = 0;          ///< the extent of dimension 1 of x
   double epsilon = 1e-5;             ///< added to the variance before its square root is taken
   bool affine = true;                ///< whether the layer multiplies by weight() and adds bias()
@@ -74,7 +74,7 @@ class group_norm : public detail::scale_and_shift<T, 1> {
         options_.epsilon, this->weight_pointers());
   }
   template <class X>
-  auto forward(const X& x) {
+  auto forward(const X& x) {  ///< the same as operator()
     return (*this)(x);
   }
   /// Returns dx for the last x, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().

@@ -16,7 +16,7 @@ namespace partita {
 template <std::size_t K>
 struct layer_norm_options {
   std::array<std::size_t, K> shape{};  ///< the last K extents of x
-  double epsilon = 1e-5;               ///< added to the variance before its square root is taken
+  double epsilon = 1e-5;               ///< added to the variance (in rms_norm, the mean of x^2) under the square root
   bool affine = true;                  ///< the result is multiplied by weight(), and in layer_norm bias() is added
   /// How the last K dimensions are split over the workers; balanced by default.
   std::optional<decomposition<K>> cuts{};
@@ -68,7 +68,7 @@ class last_dimensions_norm : public scale_and_shift<T, K> {
         options_.epsilon, this->weight_pointers());
   }
   template <class X>
-  auto forward(const X& x) {
+  auto forward(const X& x) {  ///< the same as operator()
     return (*this)(x);
   }
   /// Returns dx for the last x, and adds gradients, summed over workers, to weight_gradient() and bias_gradient().

@@ -93,7 +93,7 @@ class linear {
       : linear(0, Given()...) {}
   template <class... Given>
   linear(const linear_options&, detail::any_argument, detail::any_argument = {}, detail::any_argument = {})
-      : linear(0, Given()...) {}
+      : linear(0, Given()...) {}  ///< options before partitions: always a compile-time error
 
   /// Returns this worker's block of y, with zero volume on a worker outside of p_y.
   template <detail::features_of<T> X>
@@ -128,7 +128,7 @@ class linear {
     return y;
   }
   template <class X>
-  auto forward(const X& x) {
+  auto forward(const X& x) {  ///< the same as operator()
     return (*this)(x);
   }
   template <class X>

@@ -9,8 +9,8 @@ namespace partita {
 
 /// The initial values of the weights and the bias of a layer.
 enum class initial_values {
-  uniform,  ///< in [-b, b], b = 1 / sqrt(in_features), as PyTorch's nn.Linear; a function of seed and global index only
-  zeros     ///< all weights are 0, for a program that assigns them itself
+  uniform,  ///< in [-b, b], b = 1 / sqrt(weights per output), as in PyTorch; a function of seed and global index only
+  zeros     ///< all weights and the bias are 0, for a program that assigns them itself
 };
 
 /// The numbers of input and output features of the whole layer, whether it adds a bias, and its initial values. Layers

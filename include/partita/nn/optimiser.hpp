@@ -52,7 +52,7 @@ class sgd : public detail::optimiser_of_layers<T, sgd_options> {
       : detail::optimiser_of_layers<T, sgd_options>("partita::sgd::step()", std::move(parameters), options) {}
   explicit sgd(std::vector<parameter<T>> parameters) : sgd(std::move(parameters), sgd_options()) {}
   template <class... A>
-  explicit sgd(const A&...) : sgd(std::vector<parameter<T>>(), sgd_options()) {
+  explicit sgd(const A&...) : sgd(std::vector<parameter<T>>(), sgd_options()) {  ///< always a compile-time error
     static_assert(detail::dependent_false<A...>,
                   "partita::sgd<T>(parameters, options): requires the parameters of layers and options; write "
                   "sgd<float>(layer.parameters(), {.learning_rate = ...})");

@@ -16,7 +16,7 @@ namespace partita {
 template <std::size_t D>
 struct max_pooling_options {
   per_dimension<D> kernel{};                 ///< the number of elements of a window along each dimension
-  std::optional<per_dimension<D>> stride{};  ///< the distance in cells between the starts of two windows
+  std::optional<per_dimension<D>> stride{};  ///< cells between the starts of two windows; by default the kernel
   per_dimension<D> padding{};                ///< the number of cells added before and after the tensor
   per_dimension<D> dilation = 1;             ///< the distance in cells between two elements of a window
   bool ceil_mode = false;  ///< whether a last window, cut off by the end of the dimension, covers the remaining cells
@@ -25,7 +25,7 @@ struct max_pooling_options {
 template <std::size_t D>
 struct average_pooling_options {
   per_dimension<D> kernel{};                 ///< the number of elements of a window along each dimension
-  std::optional<per_dimension<D>> stride{};  ///< the distance in cells between the starts of two windows
+  std::optional<per_dimension<D>> stride{};  ///< cells between the starts of two windows; by default the kernel
   per_dimension<D> padding{};                ///< the number of cells added before and after the tensor
   bool ceil_mode = false;                    ///< whether a last, shorter window covers the remaining cells
   /// whether the divisor of a mean also counts the window's cells in the padding, not only those in the tensor
@@ -108,7 +108,7 @@ class window_geometry {
 PARTITA_POOLING_MOVEMENTS(extern)
 #endif
 
-/// The windows of adaptive pooling: there are `size` along each dimension, adjacent or overlapping by one cell.
+/// The windows of adaptive pooling: `size` of them along each feature dimension, adjacent or overlapping by one cell.
 template <std::size_t Rank>
 class adaptive_rule {
   static constexpr std::size_t feature_dims = feature_dims_of_rank<Rank>;  ///< the number of feature dimensions

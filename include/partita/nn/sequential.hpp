@@ -32,7 +32,7 @@ class sequential {
     return forward_from_layer<0>(x);
   }
   template <class X>
-  auto forward(const X& x) {
+  auto forward(const X& x) {  ///< the same as operator()
     return forward_from_layer<0>(x);
   }
   /// Calls the adjoints of the layers in reverse order, and returns the gradient with respect to x.

@@ -121,7 +121,7 @@ class softmax_cross_entropy {
   }
   template <ranked_array Scores, class Labels>
   PARTITA_FORMER_NAME("use count_correct")
-  std::size_t correct(const Scores& scores, const Labels& labels) {
+  std::size_t correct(const Scores& scores, const Labels& labels) {  ///< the former name of count_correct()
     return count_correct(scores, labels);
   }
 

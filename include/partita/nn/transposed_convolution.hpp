@@ -200,7 +200,7 @@ class transposed_convolution {
            << wanted << ", and a bias and gradients that fit; got weights "
            << detail::shape_array<rank>(weight_.shape()) << "; assign blocks of the shapes that they replace";
   }
-  detail::convolver<T, Features> local_convolver() const {
+  detail::convolver<T, Features> local_convolver() const {  ///< for this worker's part of the last x
     return detail::convolver<T, Features>(
         detail::local_convolution_of(split_, p_.index(), window_shape_, detail::shape_array<rank>(x_.shape())));
   }
@@ -210,8 +210,8 @@ class transposed_convolution {
   detail::convolution_split<Features> split_;  ///< of the convolution whose adjoint this layer applies; its x is our y
   detail::window_movement<detail::convolution_planner<Features, true>> y_movement_;   ///< sums windows to blocks of y
   detail::window_movement<detail::convolution_planner<Features, false>> x_movement_;  ///< gives workers the x they need
-  all_sum_reduce<any_grid_shape> sum_gradients_;                                      ///< over all workers of p
-  detail::prepared_extents<rank> prepared_extents_;  ///< the extents of the last tensors y
+  all_sum_reduce<any_grid_shape> sum_gradients_;                                      ///< sums over all workers of p
+  detail::prepared_extents<rank> prepared_extents_;  ///< the extents of the last tensors y with a prepared exchange
   bool forward_done_ = false;                        ///< whether the last forward call succeeded
   xt::xtensor<T, rank> weight_, weight_gradient_;    ///< the whole W, and its gradient
   xt::xtensor<T, 1> bias_, bias_gradient_;           ///< the whole bias, and its gradient

@@ -17,7 +17,7 @@ namespace partita {
 /// learning_rate v; in the first step v = g. With `nesterov`, w = w - learning_rate (g + momentum v) (Sutskever et al.
 /// 2013).
 struct sgd_options {
-  double learning_rate = 0.01;  ///< multiplies v
+  double learning_rate = 0.01;  ///< multiplies v, or g + momentum v with `nesterov`
   double momentum = 0;          ///< the share of the previous v that is kept
   double dampening = 0;         ///< reduces the share of the gradient in v, from the second step on
   double weight_decay = 0;      ///< times w is added to the gradient
@@ -30,8 +30,8 @@ struct sgd_options {
 /// second moment so far is used instead of the second moment (Reddi et al., 2018, algorithm 2).
 struct adam_options {
   double learning_rate = 0.001;  ///< multiplies the step
-  double beta1 = 0.9;            ///< the decay of the mean of the gradient in one step
-  double beta2 = 0.999;          ///< the decay of the mean of its square in one step
+  double beta1 = 0.9;            ///< the share of the previous mean of the gradient that is kept
+  double beta2 = 0.999;          ///< the share of the previous mean of the squared gradient that is kept
   double epsilon = 1e-8;         ///< added to the square root of the second moment
   double weight_decay = 0;       ///< times w is added to the gradient
   bool amsgrad = false;          ///< whether the largest second moment so far is used
@@ -43,8 +43,8 @@ struct adam_options {
 /// weight_decay w before each step of Adam.
 struct adamw_options {
   double learning_rate = 0.001;  ///< multiplies the step
-  double beta1 = 0.9;            ///< the decay of the mean of the gradient in one step
-  double beta2 = 0.999;          ///< the decay of the mean of its square in one step
+  double beta1 = 0.9;            ///< the share of the previous mean of the gradient that is kept
+  double beta2 = 0.999;          ///< the share of the previous mean of the squared gradient that is kept
   double epsilon = 1e-8;         ///< added to the square root of the second moment
   double weight_decay = 0.01;    ///< times w and the learning rate is subtracted from w before a step
   bool amsgrad = false;          ///< whether the largest second moment so far is used
@@ -86,7 +86,7 @@ inline const char* violated_requirement(const sgd_options& o) {
                                                              : nullptr;
 }
 template <class Adam>
-const char* violated_requirement(const Adam& o) {
+const char* violated_requirement(const Adam& o) {  ///< the requirement that these options violate, or null
   if (!(o.learning_rate >= 0 && o.epsilon >= 0)) return "a learning_rate and an epsilon of at least 0";
   if (!(o.weight_decay >= 0)) return "a weight_decay of at least 0";
   return o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1 ? nullptr : "beta1 and beta2 from 0 on and below 1";
@@ -135,6 +135,7 @@ void update(const sgd_options& o, int step, const flat_parameter<Real, 1>& p) {
       });
   });
 }
+/// Makes step `step` of Adam, counted from 1, for one parameter.
 template <class Real>
 void update(const adam_options& o, int step, const flat_parameter<Real, 3>& p) {
   const double first_correction = 1 / (1 - std::pow(o.beta1, step)),

@@ -12,8 +12,8 @@
 namespace partita::detail {
 
 inline constexpr std::size_t cache_line = 64;            ///< the number of bytes of a cache line
-inline constexpr std::size_t memcpy_threshold = 1024;    ///< from this many bytes on, memcpy is called
-inline constexpr std::size_t prefetch_threshold = 4096;  ///< after a run of up to this many bytes, no hardware prefetch
+inline constexpr std::size_t memcpy_threshold = 1024;    ///< runs of at least this many bytes are copied by memcpy
+inline constexpr std::size_t prefetch_threshold = 4096;  ///< for runs of at most this many bytes, prefetch later runs
 inline constexpr std::size_t prefetch_distance = 1024;   ///< the distance of software prefetches, in bytes
 
 /// A SIMD vector of N bytes, for copying. This and the next types are GNU typedefs, because g++ ignores a dependent
@@ -107,7 +107,8 @@ namespace avx512 {
 #define PARTITA_DISPATCH(isa, call) baseline::call
 #endif
 
-/// Calls the copy_runs() compiled for this instruction set; each of the next functions does so for its own name.
+/// Copies a block whose innermost loop is one contiguous run of bytes in both blocks. Calls the copy_runs() compiled
+/// for this instruction set, as each of the next functions does for its own name.
 template <class = void>
 inline void copy_runs(instruction_set isa, const strided_pair& pair, char* to, const char* from, bool streaming) {
   PARTITA_DISPATCH(isa, copy_runs(pair, to, from, streaming));

@@ -71,9 +71,10 @@ PARTITA_DECL strided_pair make_strided_pair(char*& to, const std::ptrdiff_t* dst
 /// Iterates over the outermost `loops` loops of a pair, and advances the pointers to both blocks.
 class odometer {
  public:
+  /// Starts at the first position of the outermost `loops` loops of `pair`, which must outlive this object.
   odometer(const strided_pair& pair, std::size_t loops) : strided_pair_(pair), loop_count_(loops) {}
 
-  /// Moves both pointers to the next element of their blocks; returns false after the last element.
+  /// Moves both pointers to the next position of the iterated loops; after the last, moves them back, returns false.
   PARTITA_DECL bool step(char*& to, const char*& from);
 
  private:

@@ -37,7 +37,7 @@ class checksum_contributions {
 
   std::size_t file_bytes_, slab_bytes_;           ///< the sizes of the file and of a slab
   std::size_t current_slab_ = 0, added_end_ = 0;  ///< the slab of the last piece, and the offset in the file of its end
-  std::uint32_t piece_checksum_ = 0;              ///< the contribution of the current slab's bytes up to added_end_
+  std::uint32_t piece_checksum_ = 0;              ///< contribution of the current slab's added bytes, up to added_end_
   std::size_t shift_distance_ = 0;            ///< the n of the last call of shifted_checksum(n) that needed a factor
   std::uint32_t shift_factor_ = 0;            ///< the factor x^(8n) for n = shift_distance_
   std::vector<std::uint32_t> contributions_;  ///< this worker's contribution to the checksum of each slab

@@ -116,7 +116,7 @@ class checkpoint_writer {
   void add(const named_tensor<Extents, Rank, X, Policies...>& tensor, bool keeps_copies);
   /// Writes this worker's bytes of all files. The function does not communicate, so any thread may call it.
   PARTITA_DECL void write() noexcept;
-  /// Completes the checkpoint, or throws the same error on all workers. Collective.
+  /// Completes the checkpoint, then removes old steps. Throws the error of a worker on all workers. Collective.
   PARTITA_DECL void end();
 
  private:

@@ -23,8 +23,8 @@ class common_file {
   /// Sends the fingerprint of the leader's file to all workers. Collective.
   void agree_on_version() { version_on_leader_ = call_.broadcast_from_leader(version_on_leader_)[0]; }
   /// Whether all workers that opened the file opened the same file as the leader, and no process has written to it
-  /// since. If a worker passes an error and its file is the leader's, unchanged, all workers throw the error.
-  /// Collective.
+  /// since. If a worker passes an error, and its file is not open or is the leader's, unchanged, all workers throw the
+  /// error. Collective.
   PARTITA_DECL bool is_same_on_all(const file_error& mine) const;
 
  private:

@@ -92,7 +92,7 @@ struct no_verifier {
   void finish() {}                                                   ///< collective, called after all workers have read
 };
 
-/// Reads this worker's block of a tensor with these cuts. If the file was replaced, returns no value. Collective.
+/// Reads this worker's block of a tensor with these cuts; no value if the file was replaced or changed. Collective.
 template <class T, std::size_t Rank, class Extents, class Verifier>
 std::optional<pooled_tensor<T, Rank>> read_blocks(const file_call& call, common_file& source,
                                                   const npy_metadata<Rank>& metadata, const partition<Extents>& p,
@@ -155,7 +155,7 @@ pooled_tensor<T, Rank> move_slabs_to_partition(const file_call& call, const slab
   });
 }
 
-/// Reads the tensor of a file to p, with the requested cuts. If the file was replaced, returns no value. Collective.
+/// Reads a file's tensor to p, with the requested cuts; no value if the file was replaced or changed. Collective.
 template <class T, std::size_t Rank, bool CutsGiven, class Extents, class Verifier>
 std::optional<pooled_tensor<T, Rank>> read_npy(const file_call& call, common_file& source,
                                                const npy_metadata<Rank>& metadata, const partition<Extents>& p,

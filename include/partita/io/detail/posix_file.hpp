@@ -115,7 +115,7 @@ void call_with_unwinding(Call call) {
 class temporary_file {
  public:
   temporary_file() = default;
-  explicit temporary_file(std::string path) : path_(std::move(path)) {}
+  explicit temporary_file(std::string path) : path_(std::move(path)) {}  ///< makes no file
   temporary_file(const temporary_file&) = delete;
   temporary_file& operator=(const temporary_file&) = delete;
   ~temporary_file() {

@@ -22,7 +22,7 @@ class market_line {
     unread_text_.remove_prefix(n);
     return found;
   }
-  std::string next_word_in_lower_case() {  ///< returns the next word, as next_word() does
+  std::string next_word_in_lower_case() {  ///< returns next_word() in lower case
     std::string lower(next_word());
     for (char& c : lower)
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

@@ -131,7 +131,7 @@ class convolution_split {
   }
 
  private:
-  static window to_window(interval i) {
+  static window to_window(interval i) {  ///< the same range of indices as a window
     return {static_cast<std::ptrdiff_t>(i.start), static_cast<std::ptrdiff_t>(i.stop)};
   }
 
@@ -152,6 +152,7 @@ struct window_workers {
     const auto i = split->worker_grid().index(split->worker_grid().place(worker));
     return is_input ? split->part_of_x(i) : split->part_of_y(i);
   }
+  /// Calls f(worker) for each worker whose window is that of this part of x or y.
   template <class F>
   void for_each_worker_at(const index<Features + 2>& part, F f) const {
     split->for_each_worker_at(is_input, part, f);

@@ -168,13 +168,13 @@ struct linear_state {
   partition<any_grid_shape> p_x, p_y, p_w;             ///< the partitions of x, y and W
   linear_movements<T, Algorithm> movements;            ///< the exchanges of x and y and their adjoints
   interval rows, columns;                              ///< the rows and columns of the global W that this worker keeps
-  bool is_first_column = false, forward_done = false;  ///< whether `columns` is the first part; whether x is kept
+  bool is_first_column = false, forward_done = false;  ///< whether these are the first columns; the last call succeeded
   xt::xtensor<T, 2> weight, weight_gradient;           ///< this worker's block of W, and its gradient
   xt::xtensor<T, 1> bias, bias_gradient;               ///< this worker's block of the bias, or empty, and its gradient
   pooled_storage<T> x;               ///< the x of the last call after communication, a matrix of row_count rows
   std::size_t row_count = 0;         ///< the number of rows of the last x as a matrix
   std::vector<std::size_t> y_shape;  ///< the shape of this worker's block of the last y
-  std::vector<std::size_t> last_batch_extents;  ///< the batch extents of the last x with several batch dimensions
+  std::vector<std::size_t> last_batch_extents;  ///< the batch extents of the last x whose batch the workers compared
 };
 
 }  // namespace partita::detail

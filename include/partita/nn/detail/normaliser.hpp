@@ -171,8 +171,8 @@ class normaliser {
     });
     return dx;
   }
-  /// The error message of a call of the adjoint: `message` if it is not empty, else a message if dy does not have
-  /// the shape of the last result, else an empty text.
+  /// The error message of a call of the adjoint: `message` if it is not empty, else a message if there was no forward
+  /// call or dy does not have the shape of the last result, else an empty text.
   text error_in(const xt::xtensor<T, Rank>& dy, bool active, bool forward_done, const char* name, text message) const {
     if (message.empty() && (!forward_done || (active && dy.shape() != normalised_x_.shape())))
       message << name << ".adjoint(dy): requires a dy of the shape of the last result"

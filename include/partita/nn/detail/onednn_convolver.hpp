@@ -175,11 +175,11 @@ class onednn_tasks {
   std::vector<float>& gradient_buffer() { return gradient_buffer_; }  ///< for the dW of one call
 
  private:
-  static constexpr std::size_t max_tasks = 256;  // chosen: three computations for each of 85 layers
-  struct key {
-    sizes s;                ///< the sizes of this worker's convolution
-    std::size_t groups;     ///< the number of groups of this worker's output channels
-    convolution_task task;  ///< which of the four computations
+  static constexpr std::size_t max_tasks = 256;  // cached computations; chosen: three for each of 85 layers
+  struct key {                                   ///< identifies a cached computation
+    sizes s;                                     ///< the sizes of this worker's convolution
+    std::size_t groups;                          ///< the number of groups of this worker's output channels
+    convolution_task task;                       ///< which of the four computations
     friend bool operator==(const key&, const key&) = default;
   };
 
@@ -217,13 +217,13 @@ class onednn_convolver {
     auto& all = onednn_tasks<Features>::thread_tasks();
     (*task_kernel)(all.stream(), x, w, bias, y, all.buffers());
   }
-  void adjoint(const float* dy, const float* w, float* dx) {
+  void adjoint(const float* dy, const float* w, float* dx) {  ///< as in column_convolver
     auto* const task_kernel = find_task(task::dx);
     if (task_kernel == nullptr) return columns_.adjoint(dy, w, dx);
     auto& all = onednn_tasks<Features>::thread_tasks();
     (*task_kernel)(all.stream(), dy, w, nullptr, dx, all.buffers());
   }
-  void gradients(const float* x, const float* dy, float* dw, float* db) {
+  void gradients(const float* x, const float* dy, float* dw, float* db) {  ///< as in column_convolver
     auto* const task_kernel = find_task(task::dw);
     if (task_kernel == nullptr) return columns_.gradients(x, dy, dw, db);
     if (db != nullptr) columns_.bias_gradients(dy, db);

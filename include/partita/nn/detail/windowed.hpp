@@ -238,9 +238,10 @@ consteval bool is_valid_gradient() {
 /// divided by the output's divisors.
 struct weighted_taps {
   template <class T, std::size_t Rank>
-  xt::xtensor<T, Rank> forward(const local_taps<Rank>& worker_taps, const T* window) const {
+  xt::xtensor<T, Rank> forward(const local_taps<Rank>& worker_taps, const T* window) const {  ///< returns y
     return apply_taps<T, Rank>(worker_taps, window);
   }
+  /// Returns the gradient of the window.
   template <class T, std::size_t Rank>
   xt::xtensor<T, Rank> backward(const local_taps<Rank>& worker_taps, const xt::xtensor<T, Rank>& dy) const {
     return apply_taps_adjoint<T, Rank>(worker_taps, dy);
@@ -267,7 +268,7 @@ class windowed_layer {
     }
   }
   template <class X>
-  auto forward(const X& x) {
+  auto forward(const X& x) {  ///< the same as operator()
     return (*this)(x);
   }
   template <class Y>

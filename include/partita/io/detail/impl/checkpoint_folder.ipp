@@ -18,7 +18,7 @@ PARTITA_DEF std::string step_folder_name(std::uint64_t step) {
   return name;
 }
 
-/// Whether this is the name of a step that was saved completely.
+/// Whether this is the name of a step that was saved completely; if so, sets `step` to the number of the step.
 PARTITA_DECL bool is_step_name(const std::string& name, std::uint64_t& step) {
   if (name.size() < 17 || name.size() > 25 || name.compare(0, 5, "step-") != 0) return false;
   step = 0;
