@@ -241,6 +241,33 @@ BOOST_AUTO_TEST_CASE(workers_read_their_own_blocks_if_these_have_long_runs) {
   }
 }
 
+/// Cuts of a tensor of other extents, or into other numbers of parts, are refused in whichever way blocks are read.
+BOOST_AUTO_TEST_CASE(cuts_that_do_not_fit_the_file_are_refused_however_blocks_are_read) {
+  const setting s;
+  s.save(1);
+  s.alone([&] { fs::copy_file(s.path_of(1) + "/x.npy", s.run + ".npy"); });
+  const checkpoint saved = load_checkpoint(s.run, s.everyone, 1);
+  const auto parts = s.p.grid().shape();
+  const std::array<decomposition<2>, 5> others{
+      decomposition<2>::balanced({11, 6}, parts), decomposition<2>::balanced({13, 6}, parts),
+      decomposition<2>::balanced({12, 5}, parts), decomposition<2>::balanced({6, 12}, parts),
+      decomposition<2>::balanced({12, 6}, {parts[0] + 1, 1})};
+  for (const std::size_t least : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 20U})
+    for (std::size_t k = 0; k < others.size(); ++k) {
+      const file_options options{.run_bytes = least};
+      std::size_t refusals = 0;
+      for (const bool of_checkpoint : {false, true}) try {
+          const auto found = of_checkpoint ? saved.load<float, 2>("x", s.p, result_cuts(others[k]), options)
+                                           : load_npy<float, 2>(s.run + ".npy", s.p, result_cuts(others[k]), options);
+        } catch (const shape_error&) {
+          refusals += k < 4 ? 1 : 0;
+        } catch (const partition_error&) {
+          refusals += k < 4 ? 0 : 1;
+        }
+      BOOST_TEST(refusals == 2U, "cuts " << k << ", runs of " << least);
+    }
+}
+
 /// Elements are read in pieces, and a block may have several.
 BOOST_AUTO_TEST_CASE(blocks_of_more_than_a_mebibyte_come_back) {
   const setting s;
