@@ -367,8 +367,8 @@ BOOST_AUTO_TEST_CASE(an_expression_is_saved_with_the_policies_of_its_values) {
                     "partita::save_npy"));
 }
 
-/// Each option of a checkpoint is one that all workers agree on, at whichever worker it differs.
-BOOST_AUTO_TEST_CASE(options_of_a_checkpoint_that_differ_on_one_worker_are_refused_on_all, *test::at_least(2)) {
+/// All workers agree on each option and on each tensor of a checkpoint, at whichever worker it differs.
+BOOST_AUTO_TEST_CASE(options_and_tensors_of_a_checkpoint_that_differ_on_one_worker_are_refused, *test::at_least(2)) {
   const setting s;
   const std::array<checkpoint_options, 4> others = [] {
     std::array<checkpoint_options, 4> all{crowded, crowded, crowded, crowded};
@@ -381,6 +381,19 @@ BOOST_AUTO_TEST_CASE(options_of_a_checkpoint_that_differ_on_one_worker_are_refus
       const checkpoint_options& options = s.everyone.id() == odd ? others[k] : crowded;
       const auto save = [&] { save_checkpoint(s.run, 1, named("x", s.p, s.global, x), options); };
       BOOST_TEST(says(refused<disagreement_error>(save), "partita::save_checkpoint"), "option " << k);
+    }
+  // each tensor has one name, one element type, one partition and the same extents on all workers
+  for (std::size_t k = 0; k < 5; ++k)
+    for (const std::size_t odd : {std::size_t{0}, s.everyone.size() - 1}) {
+      const auto save = [&](const auto& tensor) { save_checkpoint(s.run, 1, named("y", s.p, s.global, x), tensor); };
+      const std::string told = refused<disagreement_error>([&] {
+        if (s.everyone.id() != odd) save(named("x", s.p, s.global, x));
+        else if (k == 0) save(named("z", s.p, s.global, x));
+        else if (k == 1) save(named("x", s.p, s.global, xt::xtensor<std::int32_t, 2>(x)));
+        else if (k == 2) save(named("x", s.q, s.global, s.block(s.q, 1)));
+        else save(named("x", s.p, k == 3 ? extents(12, 7) : extents(24, 3), x));
+      });
+      BOOST_TEST(says(told, "partita::save_checkpoint"), "tensor " << k);
     }
   BOOST_TEST(checkpoint_steps(s.run, s.everyone).empty());
 }
