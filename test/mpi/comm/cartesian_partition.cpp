@@ -56,4 +56,26 @@ BOOST_AUTO_TEST_CASE(what_is_not_cartesian_or_of_another_rank_is_refused_on_all_
   BOOST_TEST(refused<partition_error>([&] { cartesian_partition<2>(line); }).find("got one of 1") != std::string::npos);
 }
 
+/// MPI_Cart_create gives no communicator to the workers that its grid leaves out. By default an error of MPI ends the
+/// job.
+BOOST_AUTO_TEST_CASE(a_worker_that_a_cartesian_communicator_leaves_out_is_told) {
+  const int sizes[] = {1}, periods[] = {0};
+  MPI_Comm first = MPI_COMM_NULL;
+  BOOST_TEST_REQUIRE(MPI_Cart_create(test::workers(), 1, sizes, periods, 0, &first) == MPI_SUCCESS);
+  if (test::workers().rank() == 0) {
+    const boost::mpi::communicator own(first, boost::mpi::comm_take_ownership);
+    const auto p = cartesian_partition<1>(own);
+    BOOST_TEST((p.size() == 1 && p.active()));
+  } else {
+    const boost::mpi::communicator none(first, boost::mpi::comm_attach);
+    MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    const std::string told = refused<partition_error>([&] { cartesian_partition<1>(none); });
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+    MPI_Errhandler_free(&before);
+    BOOST_TEST(told.find("requires a communicator with a Cartesian topology") != std::string::npos, told);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -241,6 +241,33 @@ BOOST_AUTO_TEST_CASE(workers_read_their_own_blocks_if_these_have_long_runs) {
   }
 }
 
+/// Cuts of a tensor of other extents, or into other numbers of parts, are refused in whichever way blocks are read.
+BOOST_AUTO_TEST_CASE(cuts_that_do_not_fit_the_file_are_refused_however_blocks_are_read) {
+  const setting s;
+  s.save(1);
+  s.alone([&] { fs::copy_file(s.path_of(1) + "/x.npy", s.run + ".npy"); });
+  const checkpoint saved = load_checkpoint(s.run, s.everyone, 1);
+  const auto parts = s.p.grid().shape();
+  const std::array<decomposition<2>, 5> others{
+      decomposition<2>::balanced({11, 6}, parts), decomposition<2>::balanced({13, 6}, parts),
+      decomposition<2>::balanced({12, 5}, parts), decomposition<2>::balanced({6, 12}, parts),
+      decomposition<2>::balanced({12, 6}, {parts[0] + 1, 1})};
+  for (const std::size_t least : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 20U})
+    for (std::size_t k = 0; k < others.size(); ++k) {
+      const file_options options{.run_bytes = least};
+      std::size_t refusals = 0;
+      for (const bool of_checkpoint : {false, true}) try {
+          const auto found = of_checkpoint ? saved.load<float, 2>("x", s.p, result_cuts(others[k]), options)
+                                           : load_npy<float, 2>(s.run + ".npy", s.p, result_cuts(others[k]), options);
+        } catch (const shape_error&) {
+          refusals += k < 4 ? 1 : 0;
+        } catch (const partition_error&) {
+          refusals += k < 4 ? 0 : 1;
+        }
+      BOOST_TEST(refusals == 2U, "cuts " << k << ", runs of " << least);
+    }
+}
+
 /// Elements are read in pieces, and a block may have several.
 BOOST_AUTO_TEST_CASE(blocks_of_more_than_a_mebibyte_come_back) {
   const setting s;
@@ -340,8 +367,8 @@ BOOST_AUTO_TEST_CASE(an_expression_is_saved_with_the_policies_of_its_values) {
                     "partita::save_npy"));
 }
 
-/// Each option of a checkpoint is one that all workers agree on, at whichever worker it differs.
-BOOST_AUTO_TEST_CASE(options_of_a_checkpoint_that_differ_on_one_worker_are_refused_on_all, *test::at_least(2)) {
+/// All workers agree on each option and on each tensor of a checkpoint, at whichever worker it differs.
+BOOST_AUTO_TEST_CASE(options_and_tensors_of_a_checkpoint_that_differ_on_one_worker_are_refused, *test::at_least(2)) {
   const setting s;
   const std::array<checkpoint_options, 4> others = [] {
     std::array<checkpoint_options, 4> all{crowded, crowded, crowded, crowded};
@@ -354,6 +381,19 @@ BOOST_AUTO_TEST_CASE(options_of_a_checkpoint_that_differ_on_one_worker_are_refus
       const checkpoint_options& options = s.everyone.id() == odd ? others[k] : crowded;
       const auto save = [&] { save_checkpoint(s.run, 1, named("x", s.p, s.global, x), options); };
       BOOST_TEST(says(refused<disagreement_error>(save), "partita::save_checkpoint"), "option " << k);
+    }
+  // each tensor has one name, one element type, one partition and the same extents on all workers
+  for (std::size_t k = 0; k < 5; ++k)
+    for (const std::size_t odd : {std::size_t{0}, s.everyone.size() - 1}) {
+      const auto save = [&](const auto& tensor) { save_checkpoint(s.run, 1, named("y", s.p, s.global, x), tensor); };
+      const std::string told = refused<disagreement_error>([&] {
+        if (s.everyone.id() != odd) save(named("x", s.p, s.global, x));
+        else if (k == 0) save(named("z", s.p, s.global, x));
+        else if (k == 1) save(named("x", s.p, s.global, xt::xtensor<std::int32_t, 2>(x)));
+        else if (k == 2) save(named("x", s.q, s.global, s.block(s.q, 1)));
+        else save(named("x", s.p, k == 3 ? extents(12, 7) : extents(24, 3), x));
+      });
+      BOOST_TEST(says(told, "partita::save_checkpoint"), "tensor " << k);
     }
   BOOST_TEST(checkpoint_steps(s.run, s.everyone).empty());
 }

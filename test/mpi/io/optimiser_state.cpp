@@ -220,6 +220,30 @@ BOOST_AUTO_TEST_CASE(a_state_of_parameters_of_other_extents_is_refused) {
   BOOST_TEST(earlier.steps() == 1U);
 }
 
+/// The extents 2, 2 and 2 are those of a matrix and a vector in either order, and of three vectors.
+BOOST_AUTO_TEST_CASE(a_state_of_the_same_extents_in_other_groups_is_refused) {
+  const world everyone(test::workers());
+  const test::folder folder(test::workers());
+  const mesh m{axis{"a", everyone.size()}};
+  const auto make = [&](const shape_list& n) {
+    return shard<double>(everyone, sharding(m, n.size()), n, [](const auto& i) { return static_cast<double>(i[0]); });
+  };
+  auto u = make({2}), v = make({2}), w = make({2}), x = make({2, 2});
+  sharded_adam<double> matrix_first({{x}, {v}}), vector_first({{v}, {x}}), vectors({{u}, {v}, {w}});
+  sharded_adam<double>* const all[] = {&matrix_first, &vector_first, &vectors};
+  const std::string path = folder / "adam.npy";
+  for (std::size_t saved = 0; saved < 3; ++saved) {
+    all[saved]->restore_steps(saved + 5);
+    save_optimiser(path, everyone, *all[saved]);
+    for (std::size_t k = 0; k < 3; ++k) {
+      all[k]->restore_steps(1);
+      const std::string told = test::refused<shape_error>([&] { load_optimiser(path, everyone, *all[k]); });
+      BOOST_TEST(told.empty() == (k == saved), saved << " in " << k);
+      BOOST_TEST(all[k]->steps() == (k == saved ? saved + 5 : 1));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(files_of_another_element_type_on_one_worker_are_refused_on_all, *test::at_least(2)) {
   const world everyone(test::workers());
   const test::folder folder(test::workers());

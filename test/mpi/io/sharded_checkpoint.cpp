@@ -172,6 +172,24 @@ BOOST_AUTO_TEST_CASE(a_difference_from_a_checkpoint_is_named_in_full) {
   BOOST_TEST((holds(w, 1) && holds(b, 2) && holds(v, 5)));
 }
 
+/// A tensor without a mesh is refused at each place of a list, and nothing is saved or loaded.
+BOOST_AUTO_TEST_CASE(a_tensor_on_no_mesh_is_refused_wherever_it_stands) {
+  const world everyone(test::workers());
+  const test::folder folder(everyone.communicator());
+  auto w = numbers<double>(everyone, mesh{axis{"data", everyone.size()}}.layout("data", ""), {4, 3}, 1);
+  save_tensors(folder / "runs", 1, std::tie(w, w, w));
+  for (std::size_t place = 0; place < 3; ++place) {
+    std::vector<sharded_tensor<double>> all(3, w);
+    all[place] = sharded_tensor<double>();
+    const std::string end = ": requires tensors on a mesh; shard them first";
+    BOOST_TEST(refused<partition_error>([&] { save_tensors(folder / "runs", 2, all); }) ==
+               "partita::save_tensors(folder, step, tensors)" + end);
+    BOOST_TEST(refused<partition_error>([&] { load_tensors(folder / "runs", all); }) ==
+               "partita::load_tensors(folder, tensors)" + end);
+  }
+  BOOST_TEST((checkpoint_steps(folder / "runs", everyone) == std::vector<std::uint64_t>{1}));
+}
+
 BOOST_AUTO_TEST_CASE(named_parameters_are_loaded_by_their_names) {
   const world everyone(test::workers());
   const test::folder folder(everyone.communicator());
