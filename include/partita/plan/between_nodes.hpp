@@ -52,7 +52,7 @@ struct block_routes {
     return balanced_part(n, pieces, k);
   }
 
-  /// The estimated time, in seconds, of a broadcast from the first member to all members by an algorithm.
+  /// The estimated time, in seconds, of a broadcast from member 0 to all members by the algorithm `route`.
   constexpr double seconds_of_broadcast(block_route route) const {
     switch (route) {
       case block_route::along_tree:
@@ -64,7 +64,8 @@ struct block_routes {
                as_double(bytes) * link.seconds_per_byte * (1 + as_double(members - 2) / as_double(piece_count()));
     }
   }
-  constexpr double seconds_of_sum(block_route route) const { return seconds_of_broadcast(route); }  ///< on one member
+  /// The estimated time, in seconds, of a sum on member 0 by the algorithm `route`.
+  constexpr double seconds_of_sum(block_route route) const { return seconds_of_broadcast(route); }
   constexpr double seconds_of_sum_to_all(block_route route) const {  ///< the estimated time of a sum on all members
     switch (route) {
       case block_route::along_tree:
@@ -76,7 +77,7 @@ struct block_routes {
     }
   }
 
-  /// The traffic of a member when a block of n elements is broadcast.
+  /// The traffic of a member when member 0 broadcasts a block of n elements by the algorithm broadcast_route().
   constexpr block_traffic traffic_of_broadcast(std::size_t member, std::size_t n) const {
     if (broadcast_route() == block_route::along_tree) return tree_traffic(member, n, true);
     if (broadcast_route() == block_route::direct) return direct_traffic(member, n, true);
@@ -86,7 +87,7 @@ struct block_routes {
     for (std::size_t k = member - 1; k < all; k += others) own += part(n, all, k).size();
     return {(others - 1) * own, n, all + all / others * (others - 1)};
   }
-  /// The traffic of a member when blocks of n elements are summed on the first member.
+  /// The traffic of a member when blocks of n elements are summed on member 0 by the algorithm sum_route().
   constexpr block_traffic traffic_of_sum(std::size_t member, std::size_t n) const {
     return sum_route() == block_route::along_tree ? tree_traffic(member, n, false) : direct_traffic(member, n, false);
   }
@@ -129,11 +130,12 @@ struct block_routes {
     return is_outgoing == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
   }
 
-  static constexpr std::size_t max_gathered_bytes = 16384;  // the member that sums has a buffer for each other member
-  static constexpr std::size_t max_header_bytes = 256;      // three times the headers of a packet
+  static constexpr std::size_t max_gathered_bytes =
+      16384;                                            ///< bytes of the largest block of a direct sum on one member
+  static constexpr std::size_t max_header_bytes = 256;  ///< bytes of the largest block of a direct sum on 3 or more
 
   static constexpr double as_double(std::size_t n) { return static_cast<double>(n); }
-  /// The fastest algorithm for a block: the binomial tree or one of `routes`.
+  /// The algorithm with the smallest time `seconds`: the binomial tree or one of `routes`.
   constexpr block_route choose(double (block_routes::*seconds)(block_route) const,
                                std::initializer_list<block_route> routes) const {
     block_route chosen = block_route::along_tree;

@@ -18,9 +18,9 @@ struct cut_origin {
   std::uint8_t dimension = 0, axis = 0;                     ///< the sharded dimension, and the mesh axis that shards it
   std::uint32_t operation = none;    ///< the operation that propagated the axis; `none` for an annotation
   std::uint8_t factor = 0;           ///< the number of the factor, in the rule of the operation
-  std::uint32_t from = 0;            ///< the value from which the axis was propagated
+  std::uint32_t from = 0;            ///< the value from which the axis was propagated; else `of`
   std::uint8_t from_dimension = 0;   ///< the dimension of that value from which the axis was propagated
-  std::uint32_t next_origin = none;  ///< the index of the next origin of the same value
+  std::uint32_t next_origin = none;  ///< the index in `cut_origins` of the next origin of `of`, or `none`
   friend constexpr bool operator==(const cut_origin&, const cut_origin&) = default;
 };
 
@@ -38,7 +38,7 @@ struct backward_reshard {
   text operation{};       ///< the operation that needs the move
   shape_list shape{};     ///< the global extents of the tensor
   sharding from{}, to{};  ///< the shardings before and after the reshard
-  /// The bytes that the busiest worker receives in the communication of the operation itself; `from` then equals `to`.
+  /// The bytes that the busiest worker receives, if `from` equals `to`: the operation itself communicates. Else 0.
   std::size_t bytes = 0;
   bool is_complex = false;  ///< whether an element is a pair of real numbers
 };
@@ -47,11 +47,11 @@ struct backward_reshard {
 template <class Graph>
 struct completion_of {
   const Graph* program = nullptr;         ///< the program that was completed
-  std::vector<sharding> layouts{};        ///< the sharding of each value; partial only if one operation reads it
+  std::vector<sharding> layouts{};        ///< the sharding of each value; partial only if annotated so, or if read once
   std::vector<graph_reshard> reshards{};  ///< the reshards in the order of the program
   std::vector<backward_reshard> back{};   ///< the reshards of the backward pass, if the program was traced
   std::vector<cut_origin> cut_origins{};  ///< the origins of all sharded axes, linked for each value
-  std::vector<std::uint32_t> first_cut_origin{};  ///< the index of each value's first origin, or `none`
+  std::vector<std::uint32_t> first_cut_origin{};  ///< for each value, an index in `cut_origins`, or `none`
   policy by{};                                    ///< the policy of propagation
   std::size_t visits = 0;                         ///< how many times the completion visited an operation
 

@@ -10,13 +10,13 @@ namespace partita {
 struct movement_cost {
   std::size_t elements_moved = 0;  ///< the number of elements that move to another worker
   std::size_t elements_kept = 0;   ///< the number of elements that stay on their worker
-  std::size_t messages = 0;        ///< the number of pairs of workers that exchange a message
+  std::size_t messages = 0;        ///< the number of messages: one for each pair of sender and receiver
   std::size_t most_sent = 0;       ///< the elements that the busiest sender sends
   std::size_t most_received = 0;   ///< the elements that the busiest receiver receives
   std::size_t most_messages = 0;   ///< the most messages that a worker sends, or that a worker receives
   std::size_t workers = 0;         ///< the number of workers that send, receive or keep elements
 
-  /// The load of the busiest worker, relative to the average load: 1 is perfectly balanced.
+  /// The most elements that a worker sends, or receives, relative to the average: 1 if balanced, or if nothing moves.
   double imbalance() const {
     const std::size_t most = most_sent > most_received ? most_sent : most_received;
     const auto all = static_cast<double>(elements_moved);

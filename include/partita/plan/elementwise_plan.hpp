@@ -18,7 +18,7 @@ struct operand_route {
   shape_list extents;            ///< the global extents of the operand
   shape_list operand_partition;  ///< the partition of the operand
   shape_list needed;  ///< the partition that the result's partition induces on the operand, in the operand's rank
-  std::vector<std::size_t> roots;  ///< the workers of the needed partition: for each block, the first result worker
+  std::vector<std::size_t> roots;  ///< for each block of `needed`, the id of the first result worker that needs it
   bool repartitions = false;       ///< whether the operand's partition differs from the needed partition
   bool broadcasts = false;         ///< whether more or other workers need the operand's blocks than hold them
 

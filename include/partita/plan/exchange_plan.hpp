@@ -120,21 +120,21 @@ struct exchange_plan {
   bool accumulate = false;
   std::vector<std::size_t> order;  ///< the source workers in the order of a sum
 
-  /// The position of a source worker in the order of a sum.
+  /// A number by which source workers are sorted in a sum: the index in `order`; for a worker not listed, its id.
   std::size_t position_in_sum(std::size_t from) const {
     for (std::size_t k = 0; k < order.size(); ++k)
       if (order[k] == from) return k;
     return from;
   }
 
-  /// The numbers of peers that this worker sends to, and receives from; each peer takes one message. Joint messages
-  /// between nodes are counted in node_messages.
+  /// The number of peers that this worker sends to, each in one message. Joint messages between nodes are counted in
+  /// node_messages.
   std::size_t messages_sent() const { return peers(sends); }
   std::size_t messages_received() const { return peers(receives); }  ///< the number of peers that send to it
-  /// The numbers of elements that this worker sends to others, receives from others, and keeps.
+  /// The number of elements that this worker sends to other workers.
   std::size_t elements_sent() const { return elements(sends); }
-  std::size_t elements_received() const { return elements(receives); }  ///< from other workers
-  std::size_t elements_kept() const { return elements(kept); }          ///< that stay on this worker
+  std::size_t elements_received() const { return elements(receives); }  ///< the number from other workers
+  std::size_t elements_kept() const { return elements(kept); }          ///< the number that stays on this worker
   /// Whether no element leaves or arrives and no dimensions are permuted, so that the worker only copies its own block.
   bool identity() const {
     return sends.empty() && receives.empty() && axes == detail::numbers_per_dimension<Rank>::in_order() &&

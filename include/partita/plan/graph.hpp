@@ -38,15 +38,15 @@ class basic_graph {
     shape_list shape{};               ///< the global extents
     label name{};                     ///< the name of the value; a result has that of its operation
     std::uint32_t producer = none;    ///< the operation that makes the value, or `none` for an input
-    std::uint32_t annotation = none;  ///< an index in `annotations()`
+    std::uint32_t annotation = none;  ///< an index in `annotations()`, or `none`
     bool is_parameter = false;        ///< whether the gradient of the value is wanted
     bool is_complex = false;          ///< whether an element is a pair of real numbers
   };
   struct node {                                                 ///< an operation of the program
     rule how{};                                                 ///< the rule of the operation, bound to the shapes
     label name{};                                               ///< the given name, else that of the rule
-    std::uint32_t first_operand = 0;                            ///< an index in `operand_values`
-    std::uint32_t operands = 0, first_result = 0, results = 0;  ///< counts, and the first result's value number
+    std::uint32_t first_operand = 0;                            ///< an index in `operand_values_`
+    std::uint32_t operands = 0, first_result = 0, results = 0;  ///< two counts; the number of the first result's value
     /// The communication that the operation itself performs, or null. The object must outlive the graph.
     const operation_window* window = nullptr;
   };
@@ -69,7 +69,7 @@ class basic_graph {
     return all;
   }
   const node& operation(std::size_t o) const { return nodes_[o]; }  ///< Operation o of the program.
-  value operand(const node& n, std::size_t i) const { return operand_values_[n.first_operand + i]; }  ///< Operand i.
+  value operand(const node& n, std::size_t i) const { return operand_values_[n.first_operand + i]; }  ///< n's operand i
   /// The value that is tensor t of an operation; operands are numbered first, as in rules.
   value of(const node& n, std::size_t t) const {
     return t < n.operands ? operand(n, t) : value{n.first_result + static_cast<std::uint32_t>(t - n.operands)};

@@ -20,7 +20,7 @@ enum class halo_algorithm {
 };
 using halo_way PARTITA_FORMER_NAME("use halo_algorithm") = halo_algorithm;
 
-/// The messages of the busiest worker by either algorithm, and the rounds of an exchange by dimension.
+/// The messages that the busiest worker receives by either algorithm, and the rounds of an exchange by dimension.
 struct halo_costs {
   std::size_t messages_at_once = 0, messages_by_dimension = 0, rounds = 0;  ///< at_once: in one round
 

@@ -22,8 +22,9 @@ struct crossing_box {
 /// A message from one node to another, which contains the boxes first_box, ..., end_box - 1 in sequence.
 struct node_message {
   std::size_t from = 0, to = 0;  ///< the worker that posts the message, and the worker that receives it
-  std::size_t other_node = 0, first_box = 0, end_box = 0, elements = 0;  ///< elements: of all these boxes
-  bool is_joint = false;  ///< whether the message also carries boxes of other workers
+  /// `other_node`: the number of the node at the other end; `elements`: in the boxes first_box, ..., end_box - 1.
+  std::size_t other_node = 0, first_box = 0, end_box = 0, elements = 0;
+  bool is_joint = false;  ///< whether the message may carry boxes of several pairs of workers
 };
 
 /// All messages that leave one node, or all messages that arrive at one node.
@@ -80,7 +81,7 @@ struct node_messages {
     std::size_t messages = 0, boxes = 0, elements = 0;  ///< boxes, elements: in these messages
     friend bool operator==(const posted_counts&, const posted_counts&) = default;
   };
-  PARTITA_DECL posted_counts count_posted(std::size_t worker) const;  ///< Counts the messages of a worker.
+  PARTITA_DECL posted_counts count_posted(std::size_t worker) const;  ///< Counts what a worker posts.
 
  private:
   /// Whether boxes a and b have the same sender and the same receiver.

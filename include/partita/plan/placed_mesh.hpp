@@ -34,7 +34,7 @@ class placed_mesh {
   std::size_t size() const { return workers_.size(); }          ///< The number of workers.
   /// The id of the worker at a place. Requires a place below size() [partition_error].
   PARTITA_DECL std::size_t worker(std::size_t place) const;
-  std::size_t place(std::size_t worker) const { return workers_.find(worker); }  ///< its place, or size()
+  std::size_t place(std::size_t worker) const { return workers_.find(worker); }  ///< in C order, or size() if absent
 
   friend bool operator==(const placed_mesh&, const placed_mesh&) = default;
 

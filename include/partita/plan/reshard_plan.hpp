@@ -25,7 +25,7 @@ struct reshard_step {
   static constexpr std::uint8_t none = 255;  ///< no axis, or no dimension
 
   what done = what::slice;              ///< the collective that names the step
-  std::uint8_t axis = none;             ///< the axis of a step that changes the role of one axis
+  std::uint8_t axis = none;             ///< the axis, if the step changes the role of one axis only
   std::uint8_t from = none, to = none;  ///< the dimensions that the axis shards before and after the step
   std::uint8_t rounds = 0;    ///< the number of exchanges: 0 if nothing moves, 2 for an all_reduce in two halves
   std::uint32_t reduced = 0;  ///< as bits, the axes whose summands are reduced
@@ -69,11 +69,11 @@ struct reshard_plan {
   }
 
  public:
-  // bytes() to latency_seconds() sum, over the steps, the number of each step's busiest or slowest worker, or the mean.
+  /// The sum, over the steps, of the bytes that the worker with the most bytes in this step receives.
   constexpr std::size_t bytes() const { return sum(&reshard_step::bytes); }
-  constexpr std::size_t mean_bytes() const { return sum(&reshard_step::mean_bytes); }       ///< for an average worker
-  constexpr std::size_t messages() const { return sum(&reshard_step::messages); }           ///< of the busiest workers
-  constexpr double seconds() const { return sum(&reshard_step::seconds); }                  ///< of the slowest workers
+  constexpr std::size_t mean_bytes() const { return sum(&reshard_step::mean_bytes); }       ///< the sum of step means
+  constexpr std::size_t messages() const { return sum(&reshard_step::messages); }           ///< the sum of step maxima
+  constexpr double seconds() const { return sum(&reshard_step::seconds); }                  ///< the sum of step maxima
   constexpr double latency_seconds() const { return sum(&reshard_step::latency_seconds); }  ///< the part for latencies
   friend constexpr bool operator==(const reshard_plan&, const reshard_plan&) = default;
 };

@@ -35,13 +35,14 @@ struct search_options {
 /// The result of a search. The program must outlive the result.
 template <class Graph>
 struct search_answer_of {
-  const Graph* program = nullptr;                    ///< the program that was searched
-  step_model model{};                                ///< the machine for which costs were estimated
-  policy by{};                                       ///< the policy of completions
-  std::size_t memory = 0, evaluated_candidates = 0;  ///< the memory limit in bytes; how many were evaluated
-  bool is_exact = false;                             ///< whether all candidates were evaluated
+  const Graph* program = nullptr;  ///< the program that was searched
+  step_model model{};              ///< the machine for which costs were estimated
+  policy by{};                     ///< the policy of completions
+  /// The memory limit of each worker, in bytes; the number of candidates that were evaluated.
+  std::size_t memory = 0, evaluated_candidates = 0;
+  bool is_exact = false;                  ///< whether all candidates were evaluated
   search_candidate best{}, runner_up{};   ///< the fastest two with different shardings, within the memory limit
-  search_candidate best_without_limit{};  ///< the fastest candidate without the memory limit, if it differs
+  search_candidate best_without_limit{};  ///< the fastest without the limit, if faster than `best`
 
   /// The annotations of the best candidate.
   const std::vector<found_annotation>& annotations() const { return best.annotations; }
@@ -51,7 +52,7 @@ struct search_answer_of {
     for (const found_annotation& one : with.annotations) g.constrain(one.of, one.layout);
     return g;
   }
-  Graph annotated() const { return annotated(best); }  ///< with the annotations of `best`
+  Graph annotated() const { return annotated(best); }  ///< the program, annotated as in `best`
   /// The sharding of the optimiser's state for each value, as `plan_step` expects it.
   std::vector<sharding> states(const completion_of<Graph>& done) const {
     std::vector<sharding> all = done.layouts;

@@ -41,7 +41,7 @@ struct annotated_value {
 
 /// The evaluation of a candidate of the search. `excess_bytes` is the memory that the candidate needs beyond the limit.
 struct judgement {
-  step_cost cost{}, plain{};        ///< `plain`: if all optimiser states have their parameters' shardings
+  step_cost cost{}, plain{};        ///< of a step; `plain`: with states sharded like their parameters
   std::size_t excess_bytes = 0;     ///< the bytes beyond the memory limit
   std::uint64_t hash = 0;           ///< a fingerprint of the shardings of the inputs
   bool has_sharded_states = false;  ///< whether `cost` is for optimiser states that are sharded further

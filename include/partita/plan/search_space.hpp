@@ -33,8 +33,8 @@ template <class Graph>
 struct search_space {
   std::vector<search_choice> choices{};  ///< in the order of the inputs
   /// Groups of inputs, by their indices in `choices`, that get the same option: inputs of equal shapes that are the
-  /// same operand of the first operations that read them, which have equal names and rules. Each input is in one group;
-  /// groups of several inputs come first.
+  /// same operand of the first operations that read them, which have equal names and rules. Either all are
+  /// parameters, or none. Each input is in one group; groups of several inputs come first.
   std::vector<std::vector<std::size_t>> groups{};
 
   explicit search_space(const Graph& g) {  ///< lists the choices of program g

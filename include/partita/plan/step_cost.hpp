@@ -39,7 +39,7 @@ struct step_cost {
   double latency_seconds = 0;      ///< the part of `moving_seconds` for latencies of messages
   double hidden_seconds = 0;       ///< the part of `moving_seconds` in which a worker also computes
   std::size_t received_bytes = 0;  ///< the number of bytes that a worker receives
-  std::size_t movements = 0;       ///< the number of reshards, each of one step or more
+  std::size_t movements = 0;       ///< reshards, each of one step or more, and communications of operations
   std::size_t peak = 0;            ///< the largest number of bytes that a worker holds
   constexpr double seconds() const { return computing_seconds + moving_seconds - hidden_seconds; }  ///< of the step
   friend constexpr bool operator==(const step_cost&, const step_cost&) = default;
@@ -52,13 +52,13 @@ struct step_event {
   static constexpr std::uint32_t none = ~std::uint32_t{0};           ///< no operation
 
   what kind = what::compute;       ///< the kind of the event
-  bool backward = false;           ///< whether the event is in the backward pass
-  std::uint32_t operation = none;  ///< `none` for the update of a parameter
-  /// the first result of an operation that computes; else the value that is updated or moved, or whose cotangent is
+  bool backward = false;           ///< whether the event is in the backward pass or in an update
+  std::uint32_t operation = none;  ///< the operation's number; `none` in the update of a parameter
+  /// the operation's first result (`compute`, `window`); else the value that is updated or moved, or whose cotangent is
   std::uint32_t of = 0;
   bool is_cotangent = false;   ///< whether the moved tensor is the cotangent of the value `of`
   sharding from{}, to{};       ///< the shardings before and after a move
-  std::size_t bytes = 0;       ///< bytes that a worker receives in a move
+  std::size_t bytes = 0;       ///< bytes that a worker receives in a `move` or `window`
   double seconds = 0;          ///< the estimated or measured duration
   std::size_t bytes_held = 0;  ///< bytes that a worker holds during the event
 };

@@ -20,7 +20,7 @@ struct step_use {
   bool is_backward = false;   ///< whether the step is part of the backward pass
   double seconds = 0;         ///< the estimated time
   double shared_seconds = 0;  ///< the part of `seconds` that joined movements take only once
-  std::uint32_t message_leader = nothing;  ///< the first movement that shares messages with this one, if another does
+  std::uint32_t message_leader = nothing;  ///< the first of the movements that share messages, if not this one
   std::size_t bytes = 0;                   ///< the bytes of the block that the step sets
   std::size_t received = 0;                ///< the bytes that a movement receives
   basic_text<48> name{};                   ///< the name of the operation
@@ -44,10 +44,10 @@ struct ordered_step {
 
 /// Limits on how far an order may differ from the order of the program.
 struct order_limits {
-  std::size_t max_pending = 1;          ///< movements at one time; 1 with `ahead` = 0 gives the program's order
+  std::size_t max_pending = 1;          ///< the most movements that are pending at one time
   std::size_t ahead = ~std::size_t{0};  ///< the most steps by which a step may precede an earlier one
 
-  static constexpr order_limits in_program_order() { return {1, 0}; }  ///< no step precedes an earlier one
+  static constexpr order_limits in_program_order() { return {1, 0}; }  ///< for the program's order
   friend bool operator==(const order_limits&, const order_limits&) = default;
 };
 

@@ -17,7 +17,7 @@ struct timetable {
     basic_text<48> operation{};               ///< the name of the operation
     bool moves = false, is_backward = false;  ///< whether it is a movement; whether in the backward pass
     double from = 0, until = 0;               ///< the start and the end, in seconds
-    double waited_seconds = 0;                ///< the time in which this worker waits for the movement
+    double waited_seconds = 0;                ///< time of waiting for the movement and, if measured, of starting it
     std::size_t received_bytes = 0;           ///< the bytes that a movement receives
     std::size_t bytes_held = 0;               ///< the bytes of intermediate values during the entry
     std::size_t joint_movements = 0;          ///< the number of other movements that share the messages of the movement
@@ -36,11 +36,11 @@ struct timetable {
   double waiting() const { return sum(&entry::waited_seconds); }
   std::size_t received_bytes() const { return sum(&entry::received_bytes); }  ///< The bytes that this worker receives.
   std::size_t peak() const { return largest(&entry::bytes_held); }  ///< The largest number of bytes held at one time.
-  /// The larger of computing and moving: with these times, no order of the step takes less time.
+  /// The larger of computing and moving: a lower bound for the time of any order in which both take as long.
   double lower_bound() const { return computing() < moving() ? moving() : computing(); }
 
  private:
-  /// The sum, or the largest, of one number of all entries.
+  /// The sum of one number of all entries.
   template <class Number>
   Number sum(Number entry::*part) const {
     Number all = 0;
@@ -48,7 +48,7 @@ struct timetable {
     return all;
   }
   template <class Number>
-  Number largest(Number entry::*part) const {  ///< the largest number of an entry; at least 0
+  Number largest(Number entry::*part) const {  ///< the largest such number; at least 0
     Number most = 0;
     for (const entry& one : entries) most = one.*part > most ? one.*part : most;
     return most;

@@ -47,8 +47,8 @@ template <std::size_t Rank>
 struct halo_boundaries {
   std::array<boundary, Rank> before{};      ///< the conditions of the sides before the first index
   std::array<boundary, Rank> after{};       ///< the conditions of the sides after the last index
-  std::array<double, Rank> value_before{};  ///< the value of ghost cells there, for boundary::constant
-  std::array<double, Rank> value_after{};   ///< the value of ghost cells there, for boundary::constant
+  std::array<double, Rank> value_before{};  ///< of ghost cells before the first index, for boundary::constant
+  std::array<double, Rank> value_after{};   ///< of ghost cells after the last index, for boundary::constant
 
   constexpr halo_boundaries(boundary kind, double constant = 0) {  // NOLINT: one condition for all dimensions
     before.fill(kind), after.fill(kind);

@@ -50,8 +50,8 @@ struct static_message {
 template <static_message Sentence>
 struct the_call_is_not_legal;
 
-// Functions that are template arguments have named types in this header: clang 14 crashes on a lambda as a template
-// argument if the lambda comes from a precompiled header.
+/// The error message that the function MakeText returns. Such functions have named types in this header: clang 14
+/// crashes on a lambda as a template argument if the lambda comes from a precompiled header.
 template <auto MakeText>
 constexpr auto make_error_text() {
   constexpr auto whole_message = MakeText();
@@ -80,7 +80,7 @@ struct any_function_name {
   static constexpr const char* name = "elementwise";  ///< the name of the operation in messages
 };
 
-/// A function that returns the error message of a broadcast, or of a broadcast_in_dim (below).
+/// A function object that returns the error message of a broadcast of two operands.
 template <broadcast_verdict Verdict, class Operation, class Lhs, class Rhs, class Dims>
 struct broadcast_message {
   constexpr auto operator()() const {
@@ -88,7 +88,7 @@ struct broadcast_message {
   }
 };
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
-struct broadcast_in_dim_message {  ///< the same for a broadcast_in_dim
+struct broadcast_in_dim_message {  ///< a function object that returns the error message of a broadcast_in_dim
   constexpr auto operator()() const {
     return explain_verdict(Verdict, Level, static_shape<Operand>, static_shape<Result>, Dims::list());
   }
@@ -136,7 +136,7 @@ template <broadcast_verdict Verdict, class Lhs, class Rhs, class Dims, class Ope
 struct require_legal_broadcast<Verdict, Lhs, Rhs, Dims, Operation> {};
 
 template <broadcast_verdict Verdict, strictness Level, class Operand, class Result, class Dims>
-struct require_legal_broadcast_in_dim {  ///< the same for a broadcast_in_dim
+struct require_legal_broadcast_in_dim {  ///< one static_assert for each error of a broadcast_in_dim
   using enum broadcast_fault;
   static_assert(Verdict.fault != dims_size_mismatch,
                 "partita::broadcast_in_dim(x, result, broadcast_dimensions<...>): requires one entry of "
@@ -200,8 +200,9 @@ struct broadcast_extents {
   static constexpr detail::require_legal_broadcast<broadcast_verdict_of<Lhs, Rhs, D...>, Lhs, Rhs,
                                                    broadcast_dimensions_t<D...>>
       legality_check{};  ///< makes the compiler reject extents that do not broadcast
+  /// The extents of the result as a type.
   using type = typename detail::extents_from_shape<detail::make_broadcast_shape<Lhs, Rhs, D...>{}>::type;
-  static constexpr type value{};  ///< the extents as a value
+  static constexpr type value{};  ///< the extents of the result as a value
 };
 
 }  // namespace partita

@@ -60,7 +60,7 @@ constexpr std::array<bool, Rank> kept_dimensions(dimensions_t<D...>) {
   return kept;
 }
 template <std::size_t Rank, std::size_t... D>
-constexpr std::array<bool, Rank> kept_dimensions(all_dimensions_but_t<D...>) {  ///< those that are listed
+constexpr std::array<bool, Rank> kept_dimensions(all_dimensions_but_t<D...>) {  ///< true if listed
   std::array<bool, Rank> kept{};
   for (std::size_t d = 0; d < Rank; ++d) kept[d] = ((d == D) || ...);
   return kept;

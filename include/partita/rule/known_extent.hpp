@@ -52,7 +52,8 @@ constexpr extent_combination<std::size_t> combine_extents(std::size_t a, std::si
   if (a == dynamic) return {true, b};
   return {false, a};
 }
-constexpr extent_combination<known_extent> combine_extents(known_extent a, known_extent b) {  ///< by XLA's rules
+/// Combines two extents as XLA does: 1 and <=1 are expanded; other sizes or bounds must be equal, or one unknown.
+constexpr extent_combination<known_extent> combine_extents(known_extent a, known_extent b) {
   using enum known_extent::knowledge;
   if (a.size == 1) return {true, b};
   if (b.size == 1) return {true, a};
@@ -67,7 +68,8 @@ constexpr extent_combination<std::size_t> combine_equal_extents(std::size_t a, s
   if (a == b || b == dynamic) return {true, a};
   return {a == dynamic, b};
 }
-constexpr extent_combination<known_extent> combine_equal_extents(known_extent a, known_extent b) {  ///< by XLA's rules
+/// Combines two extents without broadcasting, as XLA does: the sizes or bounds must be equal, or one of them unknown.
+constexpr extent_combination<known_extent> combine_equal_extents(known_extent a, known_extent b) {
   using enum known_extent::knowledge;
   if (a.what == any_size) return {true, b};
   if (b.what == any_size) return {true, a};
@@ -76,7 +78,7 @@ constexpr extent_combination<known_extent> combine_equal_extents(known_extent a,
 
 /// Whether broadcast_dimensions may map extent `small` to extent `large`: both are equal, or one is 1 or `dynamic`.
 constexpr bool may_be_mapped(std::size_t small, std::size_t large) { return combine_extents(small, large).legal; }
-/// XLA compares dynamic sizes literally in broadcast_dimensions: a map from 2 to ? is rejected, and from 1 to ? is not.
+/// Whether broadcast_dimensions may map `small` to `large` in XLA, which rejects 2 to ?, but not 1 to ?.
 constexpr bool may_be_mapped(known_extent small, known_extent large) {
   if (small.size != large.size && small.size != 1 && large.size != 1) return false;
   if (small.is_dynamic() == large.is_dynamic() || small.size == large.size) return true;

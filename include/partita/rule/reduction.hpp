@@ -71,6 +71,7 @@ struct sum_t {
 struct product_t {
   static constexpr const char* name = "product";     ///< the name in messages
   static constexpr const char* short_name = "prod";  ///< the name of the pending reduction
+  /// Whether elements may be of type T.
   template <class T>
   static constexpr bool takes = !std::is_same_v<T, bool> && (std::is_arithmetic_v<T> || detail::complex_like<T>);
   template <class T>
@@ -204,7 +205,7 @@ struct mean_t {
 
 namespace detail {
 
-// Uses the compiler's built-in functions, because <cmath> has as many lines as the whole of rule/.
+/// exp(x), by the compiler's built-in functions, because <cmath> has as many lines as the whole of rule/.
 template <class T>
 T exponential_function(T x) {
   if constexpr (std::is_same_v<T, float>) return __builtin_expf(x);
@@ -252,10 +253,10 @@ struct log_sum_exp_t {
 // of x's own library.
 inline constexpr maximum_t maximum{};                         ///< The reduction to the largest element.
 inline constexpr minimum_t minimum{};                         ///< The reduction to the smallest element.
-constexpr sum_t sum(detail::reduction_name) { return {}; }    ///< stands for sum_t
-constexpr any_t any(detail::reduction_name) { return {}; }    ///< stands for any_t
-constexpr all_t all(detail::reduction_name) { return {}; }    ///< stands for all_t
-constexpr mean_t mean(detail::reduction_name) { return {}; }  ///< stands for mean_t
+constexpr sum_t sum(detail::reduction_name) { return {}; }    ///< names sum_t; never called
+constexpr any_t any(detail::reduction_name) { return {}; }    ///< names any_t; never called
+constexpr all_t all(detail::reduction_name) { return {}; }    ///< names all_t; never called
+constexpr mean_t mean(detail::reduction_name) { return {}; }  ///< names mean_t; never called
 
 /// All reductions. `product` and `log_sum_exp` are available only in this namespace: sharding programs often define
 /// their own `product`.
@@ -266,8 +267,8 @@ using partita::maximum;
 using partita::mean;
 using partita::minimum;
 using partita::sum;
-constexpr product_t product(detail::reduction_name) { return {}; }          ///< stands for product_t
-constexpr log_sum_exp_t log_sum_exp(detail::reduction_name) { return {}; }  ///< stands for log_sum_exp_t
+constexpr product_t product(detail::reduction_name) { return {}; }          ///< names product_t; never called
+constexpr log_sum_exp_t log_sum_exp(detail::reduction_name) { return {}; }  ///< names log_sum_exp_t; never called
 }  // namespace reductions
 
 namespace detail {
@@ -310,7 +311,7 @@ template <class R>
 inline constexpr bool is_extreme_reduction = requires { requires R::is_extreme; };
 template <class R>
 inline constexpr bool is_idempotent_reduction = is_extreme_reduction<R> || requires { requires R::is_idempotent; };
-/// The reduction R gives the same result in every order, or can be computed with one final rounding.
+/// Whether the reduction R has the same result in every order, or can be computed with one final rounding.
 template <class R>
 inline constexpr bool has_reproducible_form = is_linear_reduction<R> || is_idempotent_reduction<R>;
 

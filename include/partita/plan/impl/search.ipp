@@ -206,7 +206,7 @@ class searcher {
   std::vector<evaluation> evaluations_{};       ///< all candidates that were evaluated
   std::vector<std::uint32_t> hash_slots_{};     ///< a hash table of evaluations_: index + 1, or 0 for an empty slot
   std::vector<annotated_value> annotations_{};  ///< those of the candidate that was annotated last
-  evaluation best_{}, fastest_{};               ///< fastest_: without regard to memory
+  evaluation best_{}, fastest_{};               ///< of the candidates so far; fastest_: without regard to memory
   std::size_t try_count_ = 0;                   ///< the number of candidates that were evaluated
 };
 

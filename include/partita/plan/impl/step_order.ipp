@@ -11,7 +11,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
   /// For each step, the number of its waits for other steps, and the steps that wait for it. Movements that share their
   /// messages are one step, which has the number of the first of these movements.
   struct step_dependencies {
-    std::vector<std::size_t> input_counts;  ///< the number of steps that each step waits for
+    std::vector<std::size_t> input_counts;  ///< for each step, its waits for steps that are not finished
     std::vector<std::vector<std::size_t>> dependent_steps, joint_steps;  ///< that wait for each step; joined with it
 
     /// Finds the dependencies among the steps with indices in [first, end).
@@ -79,7 +79,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     }
 
    private:
-    bool may_start(std::size_t k) const { return k - first_unfinished_ <= limits_.ahead; }  ///< By the limits.
+    bool may_start(std::size_t k) const { return k - first_unfinished_ <= limits_.ahead; }  ///< if the limits allow it
     void add_ready_step(std::size_t k) {  ///< step k waits for no other step now
       std::vector<std::size_t>& list = steps_[first_ + k].moves ? movements_ : computations_;
       list.push_back(k);  // descending order: the step that is first in the program is last
@@ -91,7 +91,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
       for (const std::size_t next : graph_.dependent_steps[k])
         if (--graph_.input_counts[next] == 0) add_ready_step(next);
     }
-    void start_movements() {  ///< starts as many ready ones as the limits allow
+    void start_movements() {  ///< starts as many ready movements as the limits allow
       while (!movements_.empty() && may_start(movements_.back()) && pending_.size() < limits_.max_pending) {
         const std::size_t k = movements_.back();
         movements_.pop_back();
@@ -114,7 +114,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
         if (first == none || pending_[k].until < pending_[first].until) first = k;
       return first;
     }
-    void finish_movement(std::size_t pending_index) {  ///< waits for it, and frees its channel
+    void finish_movement(std::size_t pending_index) {  ///< waits for a movement, and frees its channel
       const ordered_step one = pending_[pending_index];
       pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(pending_index));
       is_channel_used_[one.channel] = false;
@@ -124,7 +124,8 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
             time_ = until;
       finish_step(one.step - first_);
     }
-    bool may_compute() const { return !computations_.empty() && may_start(computations_.back()); }  ///< by the limits
+    /// Whether a computation is ready, and the limits allow it to start.
+    bool may_compute() const { return !computations_.empty() && may_start(computations_.back()); }
     void compute() {  ///< executes the next ready computation
       const std::size_t k = computations_.back();
       computations_.pop_back();
@@ -141,7 +142,7 @@ PARTITA_DEF std::vector<ordered_step> order_steps(const std::vector<step_use>& s
     order_limits limits_;                                ///< how far the order may differ from the program's
     step_dependencies graph_;                            ///< the dependencies between the ordered steps
     std::vector<bool> is_finished_, is_channel_used_;    ///< indexed by step; by channel
-    std::vector<std::size_t> computations_, movements_;  // steps that could be executed now
+    std::vector<std::size_t> computations_, movements_;  ///< ready steps, in descending order
     std::vector<ordered_step> pending_, order_;          ///< the starts of pending movements; the order so far
     std::size_t first_unfinished_ = 0;                   // the first step that is not finished
     double time_, link_free_;                            ///< the simulated time, and the time at which the link is free

@@ -35,7 +35,7 @@ struct axis_list {
     if (n < most_axes && !contains(axis)) packed |= static_cast<std::uint32_t>(axis + 1) << (4 * n);
   }
   constexpr void pop_back() { packed &= (std::uint32_t{1} << (4 * (size() - 1))) - 1U; }  ///< Removes the last axis.
-  constexpr void append(axis_list more) {  ///< leaves out the axes that are in the list
+  constexpr void append(axis_list more) {  ///< appends the axes that are not in the list yet
     for (std::size_t k = 0; k < more.size(); ++k) push_back(more[k]);
   }
   /// The list without its first k axes, in the same order.

@@ -21,8 +21,8 @@ struct tensor_text {
   }
 };
 
-// The functions that throw are templates, because a compiler may reject a constexpr function that always throws, but no
-// such template.
+/// Throws the error for a factor with two different sizes, the second in tensor t. The functions that throw are
+/// templates, because a compiler may reject a constexpr function that always throws, but no such template.
 template <class = void>
 [[noreturn]] constexpr void throw_size_error(const rule& r, std::size_t t, const shape_list& shape, char letter,
                                              std::size_t before, std::size_t now) {

@@ -159,7 +159,8 @@ struct conflict_resolution : factor_proposals<Policy> {
       if (r.factors[f].kind != factor_kind::replicate && r.factors[f].precedence != 0) return false;
     return proposers > 1;
   }
-  constexpr std::size_t tensor_with_most_shards() const {  ///< by dimensions with several axes, then blocks, then rank
+  /// The proposing tensor with the most lists of several axes; of equal ones, with the most blocks, then largest rank.
+  constexpr std::size_t tensor_with_most_shards() const {
     std::size_t best = 0, most_lists = 0, most_blocks = 0, most_rank = 0;
     bool found = false;
     for (std::size_t t = 0; t < r.tensor_count(); ++t) {

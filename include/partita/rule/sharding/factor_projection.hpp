@@ -43,8 +43,8 @@ struct factor_projection {
 
   // --- the tensors that are used ---
 
-  // (These functions use no null pointers: g++ 12 cannot compare a pointer with a temporary's address in constant
-  // expressions.)
+  /// The spec of tensor t, operands first. (These functions use no null pointers: g++ 12 cannot compare a pointer with
+  /// a temporary's address in constant expressions.)
   constexpr const spec& tensor_spec(std::size_t t) const {
     return t < r.operand_count ? operands[t] : results[t - r.operand_count];
   }

@@ -49,7 +49,7 @@ constexpr const char* name_of(decision::what done) {
 /// A tensor that must be resharded: an operand before the operation, a result after the operation.
 struct reshard_need {
   std::uint8_t tensor = 0;  ///< the number of the tensor: operands first, then results
-  std::size_t bytes = 0;    ///< the bytes that a worker receives in the reshard
+  std::size_t bytes = 0;    ///< the bytes that a worker receives on average, as moved_bytes estimates them
   friend constexpr bool operator==(const reshard_need&, const reshard_need&) = default;
 };
 

@@ -100,13 +100,13 @@ struct mesh {
   }
 
   constexpr std::size_t rank() const { return count; }  ///< The number of axes.
-  /// The number of workers: of the mesh, and along axis a.
+  /// The number of workers of the mesh.
   constexpr std::size_t size() const {
     std::size_t product = 1;
     for (std::size_t a = 0; a < count; ++a) product *= axes[a].size;
     return product;
   }
-  constexpr std::size_t size(std::size_t a) const { return axes[checked_axis(a)].size; }
+  constexpr std::size_t size(std::size_t a) const { return axes[checked_axis(a)].size; }  ///< the number along axis a
   /// The number of blocks into which the axes `cut` split a dimension.
   constexpr std::size_t size(axis_list cut) const {
     std::size_t product = 1;

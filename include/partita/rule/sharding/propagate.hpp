@@ -18,7 +18,7 @@ struct propagation {
   detail::decision_log log{};                 ///< the decisions and their reasons
   char factor_letters[most_factors]{};        ///< the letters of the rule's factors, which explanations print
 
-  /// The total bytes that a worker receives in all reshards.
+  /// The estimated bytes that a worker receives on average in all reshards together.
   constexpr std::size_t bytes() const {
     std::size_t all = 0;
     for (const reshard_need& one : reshards) all += one.bytes;
@@ -56,7 +56,8 @@ struct propagation_builder {
     }
     return layout;
   }
-  constexpr bool has_pending_reduction(std::size_t i, std::size_t a, pending_reduction kind) const {  ///< of operand i
+  /// Whether `kind` is the pending reduction of operand i over axis a; false if the sharding of the operand is unknown.
+  constexpr bool has_pending_reduction(std::size_t i, std::size_t a, pending_reduction kind) const {
     return i < s.operands.size() && s.operands[i].known && s.operands[i].layout.pending[a] == kind;
   }
   /// Whether a pending reduction of operand i over axis a may pass to the results instead of being taken before.

@@ -80,7 +80,8 @@ struct factor_proposals : factor_projection<Policy> {
     if (axes.starts_with(now)) return now = axes, log_decision(decision::what::extended, t, d, f);
     resolve_disagreement(t, d, f, axes);
   }
-  constexpr void resolve_disagreement(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {  ///< by the policy
+  /// Decides by the policy whether factor f keeps its axes or gets `axes`, which dimension d of tensor t proposes.
+  constexpr void resolve_disagreement(std::size_t t, std::size_t d, std::size_t f, axis_list axes) {
     using enum policy::conflict;
     bool follow = false;
     switch (r.has_equivalent_operands ? by.equivalent_operands : by.disagreement) {

@@ -65,7 +65,7 @@ struct reshape_walk {
     append(from, f, counts ? size : 1);
     append(to, f, counts ? size : 1);
   }
-  static constexpr bool is_at_end(const side& s) { return s.d == s.shape.size(); }  ///< After the last dimension.
+  static constexpr bool is_at_end(const side& s) { return s.d == s.shape.size(); }  ///< Whether no dimension is left.
   static constexpr void next_dimension(side& s) { s.size_left = s.shape[s.d++]; }   ///< begins to split it
 
   /// Whether a shape has no elements. Two different shapes without elements share no factors.
@@ -74,7 +74,8 @@ struct reshape_walk {
       if (extent == 0) return true;
     return false;
   }
-  constexpr bool walk_empty_shapes() {  ///< false if both are equal or one has elements
+  /// Gives each dimension of two different shapes without elements its own factor; returns false for other shapes.
+  constexpr bool walk_empty_shapes() {
     if (from.shape == to.shape || !has_no_elements(from.shape) || !has_no_elements(to.shape)) return false;
     for (side* s : {&from, &to})
       while (!is_at_end(*s)) {

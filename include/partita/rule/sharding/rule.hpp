@@ -44,7 +44,7 @@ struct rule {
   tensor_set low_priority_operands = 0;  ///< operands that propose no axes if the policy ignores low priority
   tensor_set shape_only_operands = 0;    ///< operands whose values are not read; they may have any layout
   tensor_set constant = 0;               ///< operands in which the operation is not linear (indices, masks)
-  tensor_set unused_operands[most_results_with_unused]{};  ///< the operands on which result j does not depend
+  tensor_set unused_operands[most_results_with_unused]{};  ///< for each result, operands on which it does not depend
   char letters_of_name[most_letters + 1]{};                ///< the name of the operation and zeros
 
   constexpr rule() = default;
@@ -53,9 +53,10 @@ struct rule {
 
   constexpr std::size_t tensor_count() const { return std::size_t{operand_count} + result_count; }  ///< with results
   constexpr std::size_t rank(std::size_t t) const { return tensors[t].rank; }  ///< The rank of tensor t.
-  /// Dimension d of tensor t, and factor number k of a dimension.
+  /// Dimension d of tensor t.
   constexpr const dimension& at(std::size_t t, std::size_t d) const { return dimensions[tensors[t].first + d]; }
-  constexpr std::size_t term(const dimension& d, std::size_t k) const { return terms[d.first + k]; }    ///< k-th factor
+  /// The number of the k-th factor of a dimension.
+  constexpr std::size_t term(const dimension& d, std::size_t k) const { return terms[d.first + k]; }
   constexpr const char* name() const { return letters_of_name[0] == '\0' ? "rule" : letters_of_name; }  ///< of the rule
   constexpr bool has_ellipsis() const {  ///< whether a tensor has `...`
     for (std::size_t t = 0; t < tensor_count(); ++t)

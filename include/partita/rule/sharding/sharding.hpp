@@ -25,7 +25,8 @@ struct placement {
   static constexpr placement shard(std::size_t d) {      ///< the axis shards dimension d
     return {what::shard, static_cast<std::uint8_t>(d), pending_reduction::none};
   }
-  static constexpr placement partial(pending_reduction kind) { return {what::partial, 0, kind}; }  ///< over the axis
+  /// The tensor is partial over the axis.
+  static constexpr placement partial(pending_reduction kind) { return {what::partial, 0, kind}; }
   friend constexpr bool operator==(const placement&, const placement&) = default;
 };
 
@@ -57,8 +58,8 @@ struct sharding {
       if (kind != pending_reduction::none) return true;
     return false;
   }
-  /// Whether two shardings describe the same position of every element and the same pending reductions; no other
-  /// members are compared.
+  /// Whether two shardings of one mesh describe the same position of every element and the same pending reductions; no
+  /// other members are compared.
   constexpr bool same_layout(const sharding& other) const {
     bool same = dimensions == other.dimensions;
     for (std::size_t d = 0; d < most_dimensions; ++d) same = same && cuts[d] == other.cuts[d];
@@ -96,7 +97,8 @@ struct sharding {
     s.pending[a] = kind;
     return s;
   }
-  constexpr sharding partial(const char* name, pending_reduction kind = pending_reduction::sum) const {  ///< by name
+  /// A copy of the sharding with a pending reduction over the axis of this name, which must not be in use.
+  constexpr sharding partial(const char* name, pending_reduction kind = pending_reduction::sum) const {
     return partial(on.number(name), kind);
   }
   /// A copy of the sharding without pending reductions.
@@ -127,7 +129,8 @@ struct sharding {
     s.reduced_over = static_cast<std::uint16_t>(s.reduced_over | 1U << a);
     return s;
   }
-  constexpr sharding reduced(const char* name) const { return reduced(on.number(name)); }  ///< by the name of the axis
+  /// A copy that is replicated over the axis of this name, and whose cotangent is not summed over it.
+  constexpr sharding reduced(const char* name) const { return reduced(on.number(name)); }
   /// Whether the value is replicated over axis a, and its cotangent partial over a.
   constexpr bool is_reduced(std::size_t a) const { return (reduced_over >> a & 1U) != 0; }
   /// A copy of the sharding with another priority as an annotation of a program.

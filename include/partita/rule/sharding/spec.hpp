@@ -59,10 +59,10 @@ struct spec_list {
 
 /// A non-owning view of the shapes of several tensors, read from specs or from shapes.
 struct shape_span {
-  const spec* specs = nullptr;         ///< read if `reads_specs`
-  const shape_list* shapes = nullptr;  ///< read otherwise
+  const spec* specs = nullptr;         ///< the specs that have the shapes, if `reads_specs`
+  const shape_list* shapes = nullptr;  ///< the shapes, unless `reads_specs`
   std::size_t count = 0;               ///< the number of tensors
-  bool reads_specs = false;            // a pointer to a temporary cannot be compared in a constant expression (g++ 12)
+  bool reads_specs = false;            ///< whether the shapes are those of `specs`, not `shapes`
 
   constexpr shape_span() = default;  ///< of no tensors
   constexpr shape_span(const spec_list& all) : specs(all.first), count(all.count), reads_specs(true) {}  // NOLINT

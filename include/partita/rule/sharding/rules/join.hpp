@@ -123,7 +123,7 @@ constexpr operation stack(std::ptrdiff_t axis) { return {"stack", &detail::stack
 constexpr operation split(std::ptrdiff_t axis, const attributes::extents_list& extents) {
   return {"split", &detail::split_rule, {.axes = {axis}, .sizes = extents}};
 }
-constexpr operation split_evenly(std::ptrdiff_t axis, std::size_t parts) {  ///< into `parts` parts of equal extents
+constexpr operation split_evenly(std::ptrdiff_t axis, std::size_t parts) {  ///< into `parts` equal parts along `axis`
   return {"split_evenly", &detail::split_rule, {.axes = {axis}, .count = parts}};
 }
 /// Splits a tensor into as many results as dimension `axis` has elements; the results lack that dimension.

@@ -107,7 +107,7 @@ constexpr operation group_norm(std::size_t groups) {
 /// Group normalisation of every channel separately.
 inline constexpr operation instance_norm{"instance_norm", &detail::group_norm_rule, {}};
 /// The operation x, running mean, running variance, scale, bias -> y, running mean, running variance, mean, variance of
-/// every channel over the batch, which must be unsharded.
+/// every channel over the batch and the spatial dimensions, all of which must be unsharded.
 inline constexpr operation batch_norm{"batch_norm", &detail::batch_norm_rule, {}};
 /// Batch normalisation that communicates its statistics over the axes that shard the batch.
 inline constexpr operation synchronised_batch_norm{"synchronised_batch_norm", &detail::batch_norm_rule, {.y = true}};

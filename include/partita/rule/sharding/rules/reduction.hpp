@@ -38,8 +38,8 @@ constexpr rule reduction_rule(const shape_span& shapes, const attributes& with) 
   r.complete();
   return r;
 }
-/// The rule of operations along dimensions: one operand, `with.count` results of its shape (one if 0), unsharded along
-/// `with.axes`; entirely unsharded if `with.keep`.
+/// The rule of operations along dimensions: operands of one shape, `with.count` results of this shape (one if 0),
+/// unsharded along `with.axes`; entirely unsharded if `with.keep`.
 constexpr rule along_rule(const shape_span& shapes, const attributes& with) {
   require_operands(shapes, 1, most_operands, "along");
   const shape_list& x = shapes[0];
@@ -130,7 +130,7 @@ constexpr operation softmax(std::ptrdiff_t axis = -1) { return along({axis}).nam
 /// Sorts values along a dimension; the results are the sorted values and their original positions.
 constexpr operation argsort(std::ptrdiff_t axis = -1) { return along({axis}, 2).named("argsort"); }
 constexpr operation cumsum(std::ptrdiff_t axis) { return along({axis}, 1, true).named("cumsum"); }  ///< running sums
-/// Cumulative maxima or minima along a dimension, and their positions.
+/// Cumulative maxima (cummin: minima) along a dimension, and their positions.
 constexpr operation cummax(std::ptrdiff_t axis) { return along({axis}, 2).named("cummax"); }
 constexpr operation cummin(std::ptrdiff_t axis) { return along({axis}, 2).named("cummin"); }           ///< see cummax
 constexpr operation roll(const attributes::list& axes) { return along(axes, 1, true).named("roll"); }  ///< cyclic shift
