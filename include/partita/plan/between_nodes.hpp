@@ -130,9 +130,8 @@ struct block_routes {
     return is_outgoing == (member == 0) ? block_traffic{blocks * n, 0, blocks} : block_traffic{0, blocks * n, blocks};
   }
 
-  static constexpr std::size_t max_gathered_bytes =
-      16384;                                            ///< bytes of the largest block of a direct sum on one member
-  static constexpr std::size_t max_header_bytes = 256;  ///< bytes of the largest block of a direct sum on 3 or more
+  static constexpr std::size_t max_gathered_bytes = 16384;  ///< bytes of the largest block of a direct sum on 1 member
+  static constexpr std::size_t max_header_bytes = 256;      ///< bytes of the largest block of a direct sum on 3 or more
 
   static constexpr double as_double(std::size_t n) { return static_cast<double>(n); }
   /// The algorithm with the smallest time `seconds`: the binomial tree or one of `routes`.
