@@ -194,7 +194,7 @@ PARTITA_INSTANTIATE_CHECKPOINTS(extern)
 /// Saves tensors as FOLDER/step-N, by one call: `save_tensors("run", step, std::tie(model.w1, model.w2))`, or a
 /// std::tuple, std::vector or std::array of tensors. The files are 0.npy, 1.npy, …, or have the names of
 /// `named_parameters`.
-/// Shapes: tensors of rank 1 or more, with typed or run-time layouts, on meshes of one world.
+/// Shapes: tensors of rank 1 or more (1 to 6 if the layout is a run-time value), on meshes of one world.
 /// Requires: tensors that are not partial [partition_error], and what save_checkpoint requires.
 /// Cost: that of save_checkpoint, and a copy of the elements that this worker writes.
 /// Adjoint: none; load_tensors is the inverse.

@@ -80,7 +80,7 @@ class composition {
   {
     return std::apply([](const auto&... k) { return std::make_tuple(k.plan()...); }, parts_->operators);
   }
-  /// The memory pool of the last operator, from which results are allocated.
+  /// The memory pool of the last operator, from which the results of forward calls are allocated.
   auto* memory() const { return operator_at<last>().memory(); }
   kernel_counts counts() const {  ///< the sums of the counts of all operators
     kernel_counts all;

@@ -31,8 +31,8 @@ struct traced_program {
   std::vector<std::shared_ptr<const operation_window>> windows;  ///< the windows to which operations refer
   std::vector<std::uint32_t> gradient_stops;  ///< for each operation, a bit mask of the operands that get no gradient
   const mixed_type_execution* mixed_execution = nullptr;  ///< null if all values have one element type
-  /// Finds the reshards of the backward pass by a dry run. `trace`, which knows the element type, sets this function
-  /// pointer.
+  /// Finds the reshards of the backward pass by a dry run. `trace`, which knows whether values are real or complex,
+  /// sets this function pointer.
   std::vector<backward_reshard> (*backward_reshards)(const traced_function&) = nullptr;
 
   PARTITA_DECL explicit traced_program(const mesh& m);  ///< without operations, on the mesh m

@@ -89,8 +89,8 @@ PARTITA_DECL void copy_rows(const row_block& to, const row_block& from, const ro
 PARTITA_DECL void copy_rows_to_range(const row_block& to, const row_block& from, const row_moves& moves,
                                      std::size_t first, std::size_t rows);
 
-/// Writes the rows that other workers want directly to their destination, without packing them first. A written row
-/// contains one row of each block of the call, one after another.
+/// Writes the rows that other workers want directly to where the exchange takes them from or puts them (a block, a slot
+/// of a ring buffer, a message). A written row contains one row of each block of the call, one after another.
 class rows_to_gather : public block_writer {
  public:
   explicit rows_to_gather(std::shared_ptr<const row_moves> packed) : packed_(std::move(packed)) {}

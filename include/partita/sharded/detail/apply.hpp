@@ -18,7 +18,7 @@
 
 namespace partita::detail {
 
-/// The layouts of operands and result, if static types or a completed program determine them; otherwise null.
+/// The layouts of operands and result, if static types, a completed program or an adjoint fix them; otherwise null.
 struct fixed_layouts {
   const sharding* operands = nullptr;  ///< an array of one layout for each operand
   const sharding* result = nullptr;    ///< the layout of the result

@@ -45,7 +45,8 @@ struct elements_op {
   std::array<double, function::parameters> parameters{};       ///< the parameters of this call
 
   static constexpr const char* name() { return F.name; }  ///< the name of the element function
-  static short_list<std::size_t> broadcast_dims() { return {static_cast<std::size_t>(Dims)...}; }  ///< Dims as a list
+  /// Dims as a list: the dimensions of the result that a smaller operand has; empty if it has the last dimensions.
+  static short_list<std::size_t> broadcast_dims() { return {static_cast<std::size_t>(Dims)...}; }
   static constexpr partita::rule rule(const shape_span& shapes) {  ///< the sharding rule for operands of these shapes
     operation o{F.name, F.properties.rule, {}};
     if constexpr (sizeof...(Dims) > 0) o.with.axes = {Dims...};

@@ -32,7 +32,8 @@ class pair_messages : public box_transport {
   /// queue behind all those bytes in the NIC of the worker whose receive was posted first (35 to 60 ms instead of 35
   /// for 4 MiB a worker, rows to columns, 2 hosts of 2 workers at 1 Gbit).
   PARTITA_INLINE void post_send(const block_memory& x) override;
-  PARTITA_INLINE void send_speculatively(const block_memory& x) override;  ///< sends x now, if MPI sends it eagerly
+  /// Sends x now if MPI sends it eagerly, messages may be sent before all workers agree, and no forms must be measured.
+  PARTITA_INLINE void send_speculatively(const block_memory& x) override;
   void roll_back() override {  ///< ends the sends that send_speculatively() started, if it started any
     if (std::exchange(has_started_sends_, false)) sent_messages_->end_discarded_sends();
   }

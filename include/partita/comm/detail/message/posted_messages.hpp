@@ -31,7 +31,8 @@ class posted_messages {
  public:
   bool any() const { return !mpi_requests_.empty(); }        ///< whether size() is not 0
   std::size_t size() const { return mpi_requests_.size(); }  ///< messages posted since wait() or end_discarded_sends()
-  /// Starts to send n elements in messages of at most `max_bytes` bytes, and adds the messages to `count`.
+  /// Starts to send n elements in messages of at most `max_bytes` bytes (at least one element each), and adds the
+  /// messages to `count`.
   PARTITA_DECL void post_send(const world_state& world, const element_kind& of, const char* data, std::size_t n,
                               std::size_t max_bytes, std::size_t worker, tag message_tag, traffic& count);
   /// Posts the receives for n elements that the other worker sends with the same `max_bytes`.
