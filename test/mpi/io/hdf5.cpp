@@ -11,6 +11,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <thread>
 
@@ -177,6 +178,53 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_saved_or_loaded_is_the_same_sentence_on_all_
   BOOST_TEST(says(refused<io_error>([&] { load(1.0, s.folder / "garbage.h5", "w"); }), "cannot read"));
   BOOST_TEST(says(refused<io_error>([&] { save(s.folder / "garbage.h5", "w"); }), "cannot open"));
   BOOST_TEST(same(load_hdf5<double, 2>(s.path, "w", s.rows), w));  // the file has not changed
+}
+
+BOOST_AUTO_TEST_CASE(another_argument_on_one_worker_is_refused_on_all_before_the_file_is_opened, *test::at_least(2)) {
+  const setting s;
+  const auto w = numbered<double>(s.rows, {7, 12});
+  const auto columns = numbered<double>(s.columns, {7, 12});
+  const xt::xtensor<float, 2> f = w;
+  const std::string other = s.folder / "other.h5";
+  save_hdf5(s.path, "w", s.rows, extents<7, 12>{}, w, crowded);
+  save_hdf5(s.path, "v", s.rows, extents<7, 12>{}, w, crowded);
+  using call = std::function<void(bool odd)>;
+  const call saves[] = {
+      [&](bool odd) { save_hdf5(odd ? other : s.path, "x", s.rows, extents<7, 12>{}, w); },
+      [&](bool odd) { save_hdf5(s.path, odd ? "y" : "x", s.rows, extents<7, 12>{}, w); },
+      [&](bool odd) { save_hdf5(s.path, "x", s.rows, odd ? extents(12, 7) : extents(7, 12), w); },
+      [&](bool odd) {
+        odd ? save_hdf5(s.path, "x", s.rows, extents<7, 12>{}, f) : save_hdf5(s.path, "x", s.rows, extents<7, 12>{}, w);
+      },
+      [&](bool odd) {
+        odd ? save_hdf5(s.path, "x", s.columns, extents<7, 12>{}, columns)
+            : save_hdf5(s.path, "x", s.rows, extents<7, 12>{}, w);
+      },
+      [&](bool odd) {
+        save_hdf5(s.path, "x", s.rows, extents<7, 12>{}, w, file_options{.owner_bytes = odd ? 1U : 0U});
+      }};
+  const call loads[] = {
+      [&](bool odd) { (void)load_hdf5<double, 2>(odd ? other : s.path, "w", s.rows); },
+      [&](bool odd) { (void)load_hdf5<double, 2>(s.path, odd ? "v" : "w", s.rows); },
+      [&](bool odd) {
+        odd ? (void)load_hdf5<float, 2>(s.path, "w", s.rows) : (void)load_hdf5<double, 2>(s.path, "w", s.rows);
+      },
+      [&](bool odd) {
+        odd ? (void)load_hdf5<double, 2>(s.path, "w", s.columns) : (void)load_hdf5<double, 2>(s.path, "w", s.rows);
+      },
+      [&](bool odd) { (void)load_hdf5<double, 2>(s.path, "w", s.rows, file_options{.owner_bytes = odd ? 1U : 0U}); }};
+  const auto check = [&](const auto& calls, const std::string& name) {
+    for (std::size_t k = 0; k < std::size(calls); ++k)
+      for (const std::size_t odd : {std::size_t{0}, s.everyone.size() - 1}) {
+        const std::string told = refused<disagreement_error>([&] { calls[k](s.everyone.id() == odd); });
+        const std::size_t at = told.find(name);
+        BOOST_TEST((at != std::string::npos && told.find(name, at + 1) != std::string::npos), k << ": " << told);
+      }
+  };
+  check(saves, "partita::save_hdf5(");
+  check(loads, "partita::load_hdf5(");
+  BOOST_TEST(same(load_hdf5<double, 2>(s.path, "w", s.rows), w));
+  BOOST_TEST(says(refused<io_error>([&] { load_hdf5<double, 2>(s.path, "x", s.rows); }), "cannot find the dataset in"));
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_another_job_uses_is_waited_for) {
