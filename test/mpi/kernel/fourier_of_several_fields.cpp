@@ -351,7 +351,7 @@ BOOST_AUTO_TEST_CASE(several_fields_take_the_messages_of_one) {
 // [/counts]
 
 /// A call counts the bytes of all its moves, whether they are sent in messages or pass through shared memory.
-BOOST_AUTO_TEST_CASE(the_bytes_of_a_call_are_those_of_all_its_moves) {
+BOOST_AUTO_TEST_CASE(the_bytes_of_a_call_are_those_of_all_its_moves, *test::with_room()) {
   const auto total = [](std::size_t mine) {
     return boost::mpi::all_reduce(test::workers(), mine, std::plus<std::size_t>());
   };
