@@ -460,6 +460,8 @@ inline std::vector<twin> with_other_parameters() {
       {"tile", tile({3, 1, 1}), "ab->cab first ab, movement: 3x4x6", one},
       {"slice", slice({-1}, {3}), "ab->a_ whole b_ first a last b, movement: 4x3", one},
       {"slice", slice({1, 0}, {5}), "ab->__ whole ab__ last ab, movement: ?x5", one},
+      {"slice", slice({1, 0}, {5, 3}), "ab->__ whole ab__ last ab, movement: 3x5", one},
+      {"pad", pad({-2, 1}, {9, 7}), "ab->__ whole ab__ last ab, none: 9x7", one},
       {"topk", topk(0, 3), "ab->_b,_b whole a__ first b last a__, none: 3x6 3x6", one},
       {"concatenate", concatenate(-1), "a_,a_->a_ whole ___ first a last __, movement alike: 4x8", {x, {4, 2}}},
       {"concatenate", concatenate(1), "a_->a_ whole __ first a last _, movement alike: 4x6", one},
