@@ -2,6 +2,7 @@
 // ends the program.
 #pragma once
 
+#include <csignal>
 #include <partita/core/config.hpp>
 
 namespace partita::detail {
