@@ -327,9 +327,8 @@ BOOST_AUTO_TEST_CASE(an_expression_is_saved_with_the_policies_of_its_values) {
   const setting s;
   const std::size_t n = s.everyone.size();
   const decomposition<2> dealt{{cut::block_cyclic(12, n, 1), cut::balanced(6, 1)}};  // row i on worker i % n
-  xt::xtensor<float, 2> values(dealt.shape(s.p.index()));
-  for (std::size_t k = 0; k < values.size(); ++k)
-    values.data()[k] = static_cast<float>(6 * (s.everyone.id() + n * (k / 6)) + k % 6);
+  const xt::xtensor<float, 2> values =
+      block_from(s.p, dealt, [](std::size_t i, std::size_t j) { return static_cast<float>(6 * i + j); });
   std::string in_c_order, in_fortran_order;
   for (std::size_t k = 0; k < 72; ++k) {
     const auto add = [](std::string& to, float x) { to.append(reinterpret_cast<const char*>(&x), sizeof x); };

@@ -8,6 +8,7 @@
 #include "resource_limit.hpp"
 
 #include <partita/io/hdf5.hpp>
+#include <partita/kernel/block_from.hpp>
 
 #include <complex>
 #include <cstdint>
@@ -145,9 +146,8 @@ BOOST_AUTO_TEST_CASE(what_was_saved_on_some_partition_comes_back_on_any_other) {
   BOOST_TEST(same(load_hdf5<double, 2>(s.path, "a", s.rows, result_cuts(cuts)), numbered<double>(s.rows, cuts)));
   // an expression is saved with the policies of its values: row i is on worker i % n, which shapes do not show
   const decomposition<2> dealt{{cut::block_cyclic(7, s.everyone.size(), 1), cut::balanced(12, 1)}};
-  xt::xtensor<double, 2> x(dealt.shape(s.rows.index()));
-  for (std::size_t k = 0; k < x.size(); ++k)
-    x.data()[k] = static_cast<double>(12 * (s.everyone.id() + s.everyone.size() * (k / 12)) + k % 12);
+  const auto x =
+      block_from(s.rows, dealt, [](std::size_t i, std::size_t j) { return static_cast<double>(12 * i + j); });
   save_hdf5(s.path, "sum", s.rows, extents<7, 12>{}, x + 0.0, source_cuts(dealt), crowded);
   BOOST_TEST(same(load_hdf5<double, 2>(s.path, "sum", s.rows), numbered<double>(s.rows, {7, 12})));
 }

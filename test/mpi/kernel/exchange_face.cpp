@@ -4,6 +4,7 @@
 #include "refused.hpp"
 
 #include <partita/kernel/all_gather.hpp>
+#include <partita/kernel/block_from.hpp>
 #include <partita/kernel/reduce_scatter.hpp>
 #include <partita/kernel/repartition.hpp>
 
@@ -68,16 +69,11 @@ BOOST_AUTO_TEST_CASE(an_adjoint_whose_forward_call_is_forgotten_says_so_until_th
 
 BOOST_AUTO_TEST_CASE(the_adjoint_of_a_transposition_needs_no_forward_call) {
   const world everyone(test::workers());
-  const std::size_t n = everyone.size(), me = everyone.id();
-  const auto p = everyone.partition(extents<1, dynamic>(n));
+  const auto p = everyone.partition(extents<1, dynamic>(everyone.size()));
   for (const auto& [rows, columns] : {std::pair<std::size_t, std::size_t>{5, 3}, {2, 7}, {4, 4}, {1, 6}, {0, 5}}) {
-    const interval of_x = balanced_part(columns, n, me), of_y = balanced_part(rows, n, me);  // both are cut in columns
-    matrix x(std::array<std::size_t, 2>{rows, of_x.size()}), y(std::array<std::size_t, 2>{columns, of_y.size()});
-    for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t j = 0; j < columns; ++j) {
-        if (j >= of_x.start && j < of_x.stop) x(i, j - of_x.start) = static_cast<double>(10 * i + j);
-        if (i >= of_y.start && i < of_y.stop) y(j, i - of_y.start) = static_cast<double>(10 * i + j);
-      }
+    const auto number = [](std::size_t i, std::size_t j) { return static_cast<double>(10 * i + j); };
+    const matrix x = block_from(p, extents(rows, columns), number);
+    const matrix y = block_from(p, extents(columns, rows), [&](std::size_t j, std::size_t i) { return number(i, j); });
     const repartition transposed(p, p, permute<1, 0>);
     BOOST_TEST((transposed.adjoint(y) == x), rows << " x " << columns);
     BOOST_TEST((transposed(x) == y), rows << " x " << columns);

@@ -1,15 +1,14 @@
 // The call log of a worker: a line for each of its last calls, the newest first.
 #include <partita/comm/detail/diagnostics/call_log.hpp>
 
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <exception>
 #include <string>
 
+#include "child_process.hpp"
 #include "printed.hpp"
 
 BOOST_AUTO_TEST_CASE(a_call_log_has_a_line_for_each_call_the_newest_first) {
@@ -67,26 +66,13 @@ BOOST_AUTO_TEST_CASE(a_log_has_the_last_64_calls) {
   BOOST_TEST(test::printed([] { partita::detail::call_log::print_calls(slot); }) == expected);
 }
 
-/// Calls f in a child process whose messages are dropped. Returns the child's exit status, or -1 if a signal ends it.
-template <class F>
-int status_of_child(F f) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
-    ::_exit(f());
-  }
-  int status = -1;
-  BOOST_REQUIRE(::waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 /// The library handles SIGTERM only if the program leaves the signal to the system.
 BOOST_AUTO_TEST_CASE(a_program_that_handles_the_signal_goes_on_to_handle_it) {
   struct sigaction ways[4] = {};
   ways[0].sa_handler = SIG_DFL, ways[1].sa_handler = SIG_IGN, ways[2].sa_handler = [](int) {};
   ways[3].sa_sigaction = [](int, siginfo_t*, void*) {}, ways[3].sa_flags = SA_SIGINFO;
   for (std::size_t k = 0; k < 4; ++k)
-    BOOST_TEST(status_of_child([&] {
+    BOOST_TEST(test::status_of_child([&] {
                  struct sigaction now {};
                  ::sigaction(SIGTERM, &ways[k], nullptr);
                  partita::detail::call_log::install_handlers();
@@ -98,7 +84,8 @@ BOOST_AUTO_TEST_CASE(a_program_that_handles_the_signal_goes_on_to_handle_it) {
 
 /// A program that ends by an exception calls its own handler of std::terminate after that of the library.
 BOOST_AUTO_TEST_CASE(the_terminate_handler_of_the_program_is_called) {
-  BOOST_TEST(status_of_child([]() -> int {
+  BOOST_TEST(test::status_of_child([]() -> int {
+               ::close(STDERR_FILENO);  // the library prints the last calls
                std::set_terminate([] { ::_exit(7); });
                partita::detail::call_log::install_handlers();
                std::terminate();
@@ -107,20 +94,17 @@ BOOST_AUTO_TEST_CASE(the_terminate_handler_of_the_program_is_called) {
 
 /// A process that may open no more files keeps its slot in its own memory, where no other process finds it.
 BOOST_AUTO_TEST_CASE(a_worker_without_a_spare_file_has_a_slot_of_its_own) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const rlimit no_more{0, 0};
-    if (::setrlimit(RLIMIT_NOFILE, &no_more) != 0) ::_exit(2);
-    try {
-      auto& slots = partita::detail::status_slots::instance();
-      const bool right = slots.address().file == 0 && slots.own_slot().slot_secret == slots.address().slot_secret &&
-                         slots.own_slot().process == static_cast<std::uint64_t>(::getpid());
-      ::_exit(right ? 0 : 3);
-    } catch (...) {
-      ::_exit(4);
-    }
-  }
-  int status = -1;
-  BOOST_REQUIRE(::waitpid(child, &status, 0) == child);
-  BOOST_TEST((WIFEXITED(status) ? WEXITSTATUS(status) : -1) == 0);
+  BOOST_TEST(test::status_of_child([] {
+               const rlimit no_more{0, 0};
+               if (::setrlimit(RLIMIT_NOFILE, &no_more) != 0) return 2;
+               try {
+                 auto& slots = partita::detail::status_slots::instance();
+                 const bool right = slots.address().file == 0 &&
+                                    slots.own_slot().slot_secret == slots.address().slot_secret &&
+                                    slots.own_slot().process == static_cast<std::uint64_t>(::getpid());
+                 return right ? 0 : 3;
+               } catch (...) {
+                 return 4;
+               }
+             }) == 0);
 }

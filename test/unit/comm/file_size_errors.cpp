@@ -4,13 +4,14 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <string>
+
+#include "child_process.hpp"
 
 namespace {
 
@@ -47,22 +48,12 @@ bool is_full(int file) {
   return ::pwrite(file, bytes, sizeof bytes, 10) == -1 && errno == EFBIG;
 }
 
-/// The exit status of a child process that ends with the number that a function returns.
-template <class Check>
-int status_of_child(Check check) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(check());
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(errors_of_the_size_of_files)
 
 BOOST_AUTO_TEST_CASE(a_write_above_the_limit_fails_and_its_signal_is_discarded) {
-  BOOST_TEST(status_of_child([] {
+  BOOST_TEST(test::status_of_child([] {
                const int file = small_file();
                {
                  const partita::detail::file_size_errors no_signal;
@@ -83,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_write_above_the_limit_fails_and_its_signal_is_discarded) 
 }
 
 BOOST_AUTO_TEST_CASE(without_the_object_the_signal_ends_the_program) {
-  BOOST_TEST(status_of_child([] {
+  BOOST_TEST(test::status_of_child([] {
                const int file = small_file();
                { const partita::detail::file_size_errors ended; }
                return is_full(file) ? 1 : 2;
@@ -91,7 +82,7 @@ BOOST_AUTO_TEST_CASE(without_the_object_the_signal_ends_the_program) {
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_blocks_the_signal_itself_keeps_it) {
-  BOOST_TEST(status_of_child([] {
+  BOOST_TEST(test::status_of_child([] {
                block(SIGXFSZ, SIG_BLOCK);
                const int file = small_file();
                {
@@ -109,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_blocks_the_signal_itself_keeps_it) {
 }
 
 BOOST_AUTO_TEST_CASE(objects_may_be_nested) {
-  BOOST_TEST(status_of_child([] {
+  BOOST_TEST(test::status_of_child([] {
                const int file = small_file();
                {
                  const partita::detail::file_size_errors outer;
